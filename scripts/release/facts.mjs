@@ -1,5 +1,5 @@
 /** What a release says about itself: its version, and addresses in the repository that runs it. */
-import { inRoot, readJson } from "../lib/base.mjs";
+import { inRoot, Problem, readJson } from "../lib/base.mjs";
 
 /** The Go module where no repository is known, as in `examples/resources/go`. */
 export const GO_MODULE = "pulumi-advertising/sdk/go/advertising";
@@ -13,6 +13,10 @@ export function factsOf(environment) {
   const { version } = readJson(inRoot("provider", "package.json"));
   if (!name) return { version, goModule: GO_MODULE };
   const repository = `${server || "https://github.com"}/${name}`;
+  if (!/^[\w.-]+\/[\w.-]+$/.test(name))
+    throw new Problem(`GITHUB_REPOSITORY: expected owner/name, got "${name}".`);
+  if (!/^https?:/.test(repository) || !URL.canParse(repository))
+    throw new Problem(`GITHUB_SERVER_URL: expected https://…, got "${server}".`);
   const { host } = new URL(repository);
   return {
     version,

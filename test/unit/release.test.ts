@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { Problem } from "../../scripts/lib/base.mjs";
 import { writeBundle } from "../../scripts/release/bundle.mjs";
 import { writePages } from "../../scripts/release/docs.mjs";
 import { factsOf } from "../../scripts/release/facts.mjs";
@@ -37,6 +38,19 @@ it("names the repository that runs it, and no other", () => {
       go: { importBasePath: "github.com/acme/pulumi-advertising/sdk/go/advertising" },
     },
   });
+});
+
+it.each([
+  [
+    { ...OURS, GITHUB_SERVER_URL: "nonsense" },
+    'GITHUB_SERVER_URL: expected https://…, got "nonsense".',
+  ],
+  [
+    { GITHUB_REPOSITORY: "nonsense" },
+    'GITHUB_REPOSITORY: expected owner/name, got "nonsense".',
+  ],
+])("what isn't an address is a message: %j", (environment, message) => {
+  expect(() => factsOf(environment)).toThrow(new Problem(message));
 });
 
 it("a bundle's messages name an address of this version's page, or the page beside it", async () => {
