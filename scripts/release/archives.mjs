@@ -10,8 +10,17 @@ import { tarOf } from "./tar.mjs";
 
 const LARGEST_BYTES = 45_000_000;
 const EXECUTABLE = "pulumi-resource-advertising";
-const LAUNCHER = `#!/bin/sh
-exec "\${0%/*}/node" "\${0%/*}/plugin.cjs" "$@"
+/** It needs no other program, but `readlink` where it's started by a symbolic link. */
+export const LAUNCHER = `#!/bin/sh
+self=$0
+while [ -L "$self" ]; do
+  target=$(readlink "$self")
+  case $target in
+    /*) self=$target ;;
+    *) self=\${self%/*}/$target ;;
+  esac
+done
+exec "\${self%/*}/node" "\${self%/*}/plugin.cjs" "$@"
 `;
 
 /**

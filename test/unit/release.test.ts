@@ -2,11 +2,14 @@
 import { execFile, spawnSync } from "node:child_process";
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +17,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Problem } from "../../scripts/lib/base.mjs";
+import { LAUNCHER } from "../../scripts/release/archives.mjs";
 import { writeBundle } from "../../scripts/release/bundle.mjs";
 import { writePages } from "../../scripts/release/docs.mjs";
 import { factsOf } from "../../scripts/release/facts.mjs";
@@ -52,6 +56,29 @@ it.each([
 ])("what isn't an address is a message: %j", (environment, message) => {
   expect(() => factsOf(environment)).toThrow(new Problem(message));
 });
+
+it.skipIf(process.platform === "win32")(
+  "the plugin's launcher finds its Node.js, also by symbolic links",
+  async () => {
+    const folder = realpathSync(newFolder());
+    const place = join(folder, "own place");
+    for (const name of ["own place", "bin", "other"]) mkdirSync(join(folder, name));
+    const script = (name: string, text: string) =>
+      writeFileSync(join(place, name), text, { mode: 0o755 });
+    script("launcher", LAUNCHER);
+    script("node", `#!/bin/sh\necho "$@"\n`);
+    symlinkSync(join(place, "launcher"), join(folder, "bin", "absolute"));
+    symlinkSync("../bin/absolute", join(folder, "other", "relative"));
+    for (const path of ["own place/launcher", "bin/absolute", "other/relative"]) {
+      const { stdout } = await run(join(folder, path), ["127.0.0.1:1"]);
+      expect(stdout).toBe(`${join(place, "plugin.cjs")} 127.0.0.1:1\n`);
+    }
+    const { stdout } = await run("absolute", ["x"], {
+      env: { PATH: `${folder}/bin:/bin:/usr/bin` },
+    });
+    expect(stdout).toBe(`${join(place, "plugin.cjs")} x\n`);
+  },
+);
 
 it("a bundle's messages name an address of this version's page, or the page beside it", async () => {
   const folder = mkdtempSync(join(tmpdir(), "bundle-"));
