@@ -12,7 +12,7 @@ import {
 } from "./lib/base.mjs";
 import { PLATFORMS } from "./release/executables.mjs";
 import { factsOf } from "./release/facts.mjs";
-import { expectReplaceable, replaceFolder } from "./release/folder.mjs";
+import { expectReplaceable, replaceFolder, uncommittedWarning } from "./release/folder.mjs";
 import { packPackage } from "./release/npm-package.mjs";
 import { writeReadme } from "./release/readme.mjs";
 import { checkSchema, schemaOf } from "./release/schema.mjs";
@@ -48,6 +48,8 @@ await runMain(async () => {
   expectReplaceable(folder);
   expectInstalled("rolldown");
   const { writeArchives } = await import("./release/archives.mjs");
+  const warning = uncommittedWarning();
+  if (warning) console.warn(warning);
   mkdirSync(dirname(folder), { recursive: true });
   const beside = mkdtempSync(`${folder}-`);
   const scratch = mkdtempSync(join(tmpdir(), "advertising-release-"));
@@ -74,6 +76,7 @@ await runMain(async () => {
     writeSums(out);
     replaceFolder(folder, out, beside);
     console.log(`\n${readFileSync(join(folder, SUMS), "utf8")}\nAll is in ${folder}.`);
+    if (warning) console.warn(`\n${warning}`);
   } finally {
     for (const own of [beside, scratch]) rmSync(own, { recursive: true, force: true });
   }

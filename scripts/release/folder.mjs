@@ -1,4 +1,4 @@
-/** The folder that a release is written into: what is there is replaced, if it's an earlier release. */
+/** The folders of a release: the one it's written into, which it replaces if that is an earlier release, and the checkout. */
 import {
   existsSync,
   readdirSync,
@@ -8,7 +8,7 @@ import {
   statSync,
 } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { inRoot, Problem } from "../lib/base.mjs";
+import { ask, inRoot, Problem } from "../lib/base.mjs";
 import { filesIn, SUMS } from "./sums.mjs";
 
 /** The first line of a release's README begins so. */
@@ -56,4 +56,20 @@ export function replaceFolder(folder, made, beside) {
     if (hasFormer) renameSync(former, folder);
     throw error;
   }
+}
+
+const MOST_LISTED = 10;
+
+/** @returns a warning that names what isn't committed, and so is released all the same; undefined without git. */
+export function uncommittedWarning() {
+  const args = ["status", "--porcelain", "--untracked-files=all"];
+  const lines = (ask("git", args, { cwd: inRoot() }) ?? "").split("\n").filter(Boolean);
+  if (lines.length === 0) return undefined;
+  const shown = lines.slice(0, MOST_LISTED).map((line) => `  ${line.trim()}`);
+  const more = lines.length - shown.length;
+  return [
+    "Warning: this checkout has changes that aren't committed. They are released too:",
+    ...shown,
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ].join("\n");
 }

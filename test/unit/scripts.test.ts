@@ -106,15 +106,26 @@ it("a release replaces nothing but an earlier one", () => {
   expect(filesIn(parent)).toEqual(before);
 });
 
-it("a release that fails leaves the former one", () => {
+it("a release names what isn't committed; if it fails, it leaves the former one", () => {
   const { clone, inClone } = newClone();
   writeRelease(join(clone, "out"), "a.tgz");
   mkdirSync(join(clone, "node_modules"));
   const bundler = join("node_modules", "rolldown");
   symlinkSync(resolve(scripts, "..", bundler), join(clone, bundler), "junction");
+  const git = (...args: string[]) =>
+    spawnSync("git", ["-c", "user.name=x", "-c", "user.email=x@example.com", ...args], {
+      cwd: clone,
+    });
+  writeFileSync(join(clone, ".gitignore"), "node_modules\nout\n");
+  for (const args of [["init"], ["add", "."], ["commit", "--message", "x"]]) git(...args);
+  for (const file of ["draft.md", "scripts/lint.mjs"]) writeFileSync(join(clone, file), "");
   const before = filesIn(join(clone, "out"));
   const { status, stderr } = inClone("release", "--out", "out");
   expect(stderr).toContain("The package doesn't compile.");
+  expect(stderr).toContain(`aren't committed. They are released too:
+  M scripts/lint.mjs
+  ?? draft.md
+`);
   expect(status).toBe(1);
   expect(filesIn(join(clone, "out"))).toEqual(before);
   expect(readdirSync(clone).filter((name) => name.startsWith("out"))).toEqual(["out"]);
