@@ -57,8 +57,8 @@ await runMain(async () => {
     mkdirSync(folder, { recursive: true });
     const pulumi = (...args) =>
       succeed(join(cli, programName("pulumi")), args, { cwd: folder, env });
-    const names = ["--name", basename(folder), "--stack", STACK];
-    const create = ["new", template, ...names, "--yes", "--non-interactive"];
+    // The template's project is named after the folder.
+    const create = ["new", template, "--stack", STACK, "--yes", "--non-interactive"];
     if (language === "yaml") {
       // Without this option, it looks for the plugin in a registry, even if the project names its folder.
       await pulumi(...create, "--generate-only");

@@ -74,6 +74,8 @@ async function stackOf(sandbox: Sandbox): Promise<TestStack> {
   const stack = await newStack("", { ...where, sandbox, environment: UNCHECKED }); // its types were checked above
   for (const name of ["Pulumi.yaml", "index.ts", "tsconfig.json", "catalog.yaml"])
     cpSync(join(starter, name), join(project(), name));
+  const file = join(project(), "Pulumi.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace(/\$\{PROJECT\}/, where.project));
   return stack;
 }
 

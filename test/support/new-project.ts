@@ -1,6 +1,6 @@
 /** `npm run new`, as a user runs it. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { basename, delimiter, join, resolve } from "node:path";
 import { expect } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { languagesFolder } from "../../scripts/lib/base.mjs";
@@ -43,6 +43,8 @@ export async function lifeOf(
     expect(readFileSync(join(folder, file), "utf8")).not.toMatch(
       /advertising-template|\{PROJECT\}/,
     );
+  const project = readFileSync(join(folder, "Pulumi.yaml"), "utf8");
+  expect(project).toMatch(new RegExp(`^name: ${basename(name)}$`, "m"));
   // Its types are checked by its own command for that (pipelines.test.ts).
   const paste = (command = "") =>
     runProcess("sh", ["-ec", `${preparing}\n${command}`], parent, {
