@@ -1,5 +1,12 @@
 /** The pages of `docs/`, as a package or an archive has them: alone. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { inRoot } from "../lib/base.mjs";
 
@@ -18,10 +25,17 @@ export function pagesOf({ repository, version }) {
     });
 }
 
-/** Writes the pages into a folder that has nothing else. @param facts of the release. */
+/** Writes the pages into a folder that has nothing else; another process may do the same. @param facts of the release. */
 export function writePages(folder, facts) {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
-  for (const { name, content } of pagesOf(facts))
-    writeFileSync(join(folder, name), content);
+  mkdirSync(folder, { recursive: true });
+  const pages = pagesOf(facts);
+  const others = readdirSync(folder).filter(
+    (file) => !pages.some(({ name }) => name === file),
+  );
+  for (const file of others) rmSync(join(folder, file), { recursive: true, force: true });
+  for (const { name, content } of pages) {
+    const path = join(folder, name);
+    if (!existsSync(path) || readFileSync(path, "utf8") !== content)
+      writeFileSync(path, content);
+  }
 }
