@@ -13,6 +13,7 @@ import {
 import { PLATFORMS } from "./release/executables.mjs";
 import { factsOf } from "./release/facts.mjs";
 import { expectReplaceable, replaceFolder, uncommittedWarning } from "./release/folder.mjs";
+import { arrange } from "./release/layout.mjs";
 import { packPackage } from "./release/npm-package.mjs";
 import { writeReadme } from "./release/readme.mjs";
 import { checkSchema, schemaOf } from "./release/schema.mjs";
@@ -30,6 +31,7 @@ Makes all that a release publishes, and checks it.
 
   --out DIR          where it's written: a new folder, or one with an earlier release,
                      which is replaced once all is made (default: release)
+  --flat             all files in one folder, as a release's page has them
   --parts LIST       only these of ${PARTS.join()}
   --platforms LIST   the plugin's archives only for these of
                      ${Object.keys(PLATFORMS).join()}`;
@@ -38,6 +40,7 @@ await runMain(async () => {
   const { values } = argumentsOf(USAGE, {
     options: {
       out: { type: "string", default: inRoot("release") },
+      flat: { type: "boolean", default: false },
       parts: { type: "string", default: PARTS.join() },
       platforms: { type: "string", default: Object.keys(PLATFORMS).join() },
     },
@@ -72,7 +75,8 @@ await runMain(async () => {
       console.log(`${part} …`);
       await makers[part]({ platforms, facts, schema, out, scratch });
     }
-    writeReadme({ facts, out });
+    if (!values.flat) await arrange(out);
+    writeReadme({ facts, out, isFlat: values.flat });
     writeSums(out);
     replaceFolder(folder, out, beside);
     console.log(`\n${readFileSync(join(folder, SUMS), "utf8")}\nAll is in ${folder}.`);

@@ -5,6 +5,7 @@ import { inRoot, readJson } from "../lib/base.mjs";
 import { exampleOf, examplePath } from "../lib/examples.mjs";
 import { GO_MODULE } from "./facts.mjs";
 import { TITLE } from "./folder.mjs";
+import { placeOf } from "./layout.mjs";
 
 const EXAMPLES = { python: "python", nodejs: "typescript", go: "go" };
 
@@ -58,11 +59,18 @@ export const goProgram = ({ goModule }) => programIn("go").replace(GO_MODULE, go
 const EXAMPLE = "ConversionEvent";
 const programIn = (language) => readFileSync(examplePath(language, EXAMPLE), "utf8").trim();
 
+const CHECKING = "`sha256sum --check SHA256SUMS` checks the files.";
+const DOWNLOADING = `Download this file, \`SHA256SUMS\` and what your language's commands name into one folder.
+\`sha256sum --check --ignore-missing SHA256SUMS\` checks them.`;
+
 /** @returns shell commands that write a file. */
 const writing = (file, text) => `cat > ${file} <<'END'\n${text}\nEND`;
 
-/** Writes README.md: from the files of the release to a first preview, in each language. @param facts of the release. */
-export function writeReadme({ facts, out }) {
+/**
+ * Writes README.md: from the files of the release to a first preview, in each language. @param facts of the release.
+ * @param isFlat whether all files lie in one folder.
+ */
+export function writeReadme({ facts, out, isFlat = false }) {
   const { version } = facts;
   const { engines, peerDependencies } = readJson(inRoot("provider", "package.json"));
   const node = engines.node.slice(2);
@@ -73,11 +81,14 @@ export function writeReadme({ facts, out }) {
   const typescript = programIn("typescript").replace("advertising-sdk", "advertising");
   const installPlugin = `pulumi plugin install resource advertising ${version} \\
   --file "$release"/pulumi-resource-advertising-v${version}-linux-amd64.tar.gz`;
+  const wheel = placeOf(`pulumi_advertising-${version}-py3-none-any.whl`, isFlat);
+  const go = isFlat
+    ? `For Go, unpack \`${goArchive(facts)}\`; the \`README.md\` in it goes on from there.`
+    : `For Go, see \`go/${GO_FOLDER}/README.md\`.`;
   const text = `${TITLE}${version}
 
 Advertisers and conversion events of an advertising platform, for Pulumi. You need the Pulumi CLI ${pulumi} or later.
-On a release's page, download this file, \`SHA256SUMS\` and what your language's commands name into one folder.
-\`sha256sum --check --ignore-missing SHA256SUMS\` checks them.
+${isFlat ? DOWNLOADING : CHECKING}
 
 Below, a sandbox on your machine stands in for the platform. A preview sends nothing, so it needs neither sandbox nor platform.
 
@@ -105,7 +116,7 @@ ${writing("Pulumi.yaml", `${project("yaml")}\n${programIn("yaml")}`)}
 \`\`\`sh
 ${installPlugin}
 python3 -m venv venv && . venv/bin/activate
-pip install pulumi "$release"/pulumi_advertising-${version}-py3-none-any.whl
+pip install pulumi "$release"/${wheel}
 ${writing("Pulumi.yaml", project("python"))}
 ${writing("__main__.py", programIn("python"))}
 \`\`\`
@@ -142,9 +153,8 @@ installs into \`~/.pulumi/plugins/resource-advertising-v${version}\`, and in the
 
 ## Other languages
 
-For Go, unpack \`${goArchive(facts)}\`; the \`README.md\` in its folder \`${GO_FOLDER}\` goes on from there.
-\`pulumi-advertising-sdk-${version}.tgz\` has the plugin's resources for Node.js, and the \`.nupkg\`, if there is one, those for C#. They need
-the plugin too.
+${go} \`${placeOf(`pulumi-advertising-sdk-${version}.tgz`, isFlat)}\` has the plugin's resources
+for Node.js, and the \`.nupkg\`, if there is one, those for C#. They need the plugin too.
 `;
   writeFileSync(join(out, "README.md"), text);
 }

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -18,7 +19,10 @@ import { RESOURCES } from "../../provider/src/kinds/index.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { languagesFolder } from "../../scripts/lib/base.mjs";
 import { examplePath } from "../../scripts/lib/examples.mjs";
+import { factsOf } from "../../scripts/release/facts.mjs";
 import { pythonEnvironment } from "../../scripts/release/python.mjs";
+import { writeReadme } from "../../scripts/release/readme.mjs";
+import { writeSums } from "../../scripts/release/sums.mjs";
 import { upAndKill } from "../support/killing.js";
 import { manifestIn, projectEnvironment, useTemporaryFolder } from "../support/packed.js";
 import { codeBlocksOf } from "../support/pages.js";
@@ -219,21 +223,35 @@ it("an archive is flat but for its pages, has no link, and fits its SHA256SUMS",
   execFileSync("sha256sum", ["--check", "--quiet", "SHA256SUMS"], { cwd: release() });
 });
 
-it("README.md names files that are there, all in one folder, as on a release's page", () => {
-  const files = readdirSync(release(), { withFileTypes: true });
-  expect(files.filter((file) => !file.isFile())).toEqual([]);
-  const names = files.map(({ name }) => name);
-  const text = readFileSync(join(release(), "README.md"), "utf8");
-  const named = text.match(/\bpulumi[-_]\w[\w.-]*\.(whl|gz|tgz)\b/g) ?? [];
-  const missing = named.filter((name) => !names.includes(name));
-  // This part isn't made here; and the archive is named for one system.
+/** The release's files that its README.md names, but for those that aren't made here. */
+function namedIn(folder: string) {
+  const text = readFileSync(join(folder, "README.md"), "utf8");
+  const named = text.match(/\b(?:python\/|nodejs\/)?pulumi[-_]\w[\w.-]*\.(whl|gz|tgz)\b/g);
+  // The Go module isn't made here; and the archive is named for one system.
   const others = /^pulumi-advertising-sdk-go-|-linux-amd64\.tar\.gz$/;
-  expect(missing.filter((name) => !others.test(name))).toEqual([]);
-  expect(named.length).toBeGreaterThan(missing.length + 2);
-  const [, check = ""] = /`(sha256sum .*?)`/.exec(text) ?? [];
+  return { text, names: new Set(named?.filter((name) => !others.test(name))) };
+}
+
+it("README.md names files that are there", () => {
+  const { names } = namedIn(release());
+  expect([...names].filter((name) => !existsSync(join(release(), name)))).toEqual([]);
+  expect(names.size).toBe(3);
+});
+
+it("as on a release's page, README.md names files of one folder, and checks those that are there", () => {
   const folder = join(temporary(), "downloaded");
-  for (const name of ["SHA256SUMS", "README.md", ARCHIVE])
-    cpSync(join(release(), name), join(folder, name));
+  const all = readdirSync(release(), { withFileTypes: true, recursive: true });
+  const files = all.filter((file) => file.isFile() && file.name !== "SHA256SUMS");
+  for (const { parentPath, name } of files)
+    cpSync(join(parentPath, name), join(folder, name));
+  writeReadme({ facts: factsOf({}), out: folder, isFlat: true });
+  writeSums(folder);
+  const { text, names } = namedIn(folder);
+  expect([...names].filter((name) => !existsSync(join(folder, name)))).toEqual([]);
+  expect(names.size).toBe(3);
+  for (const { name } of files)
+    if (!["README.md", ARCHIVE].includes(name)) rmSync(join(folder, name));
+  const [, check = ""] = /`(sha256sum .*?)`/.exec(text) ?? [];
   const output = execFileSync("sh", ["-c", check], { cwd: folder, encoding: "utf8" });
   expect(output).toBe(`README.md: OK\n${ARCHIVE}: OK\n`);
 });
@@ -251,13 +269,14 @@ it("YAML with nothing but Pulumi and the archive: is killed, and recovers", asyn
 async function virtualEnvironment({ skip }: TestContext): Promise<string> {
   const folder = join(temporary(), "venv");
   if (existsSync(folder)) return join(folder, "bin");
-  const wheel = readdirSync(release()).find((name) => name.endsWith(".whl")) ?? "";
+  const packages = readdirSync(join(release(), "python"));
+  const wheel = packages.find((name) => name.endsWith(".whl")) ?? "";
   try {
     // The release's own pip installs into it, which is quicker than a pip of its own.
     execFileSync("python3", ["-m", "venv", "--without-pip", folder]);
     const python = join(folder, "bin", "python");
     const pip = ["-m", "pip", "--python", python, "install", "--quiet", "--no-compile"];
-    const wanted = ["pip", `pulumi==${PULUMI}`, join(release(), wheel)];
+    const wanted = ["pip", `pulumi==${PULUMI}`, join(release(), "python", wheel)];
     execFileSync(await pythonEnvironment(), [...pip, ...wanted]);
   } catch (error) {
     skip(`Python, or its package pulumi, is not to be had: ${error}`);
@@ -367,7 +386,7 @@ it("the docs of the SDK for Python have Python's values", async (context) => {
 });
 
 it("the SDK for Python speaks no other language", () => {
-  const path = join(release(), `pulumi_advertising-${version}.tar.gz`);
+  const path = join(release(), "python", `pulumi_advertising-${version}.tar.gz`);
   const text = execFileSync("tar", ["-xzOf", path], { encoding: "utf8" });
   expect(text).toContain("class EventType(_builtins.int, Enum)");
   const readme = readFileSync(join(release(), "README.md"), "utf8");
@@ -387,7 +406,7 @@ it("the SDK for Python speaks no other language", () => {
 
 it("the SDK for Node.js loads, and knows its version", () => {
   const folder = join(temporary(), "sdk");
-  const sdk = join(release(), `pulumi-advertising-sdk-${version}.tgz`);
+  const sdk = join(release(), "nodejs", `pulumi-advertising-sdk-${version}.tgz`);
   mkdirSync(folder);
   execFileSync("tar", ["-xzf", sdk, "-C", folder]);
   symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));

@@ -119,7 +119,7 @@ it("release: nothing is published before the tests, the audit and the attestatio
   expect(made.slice(-3)).toEqual([
     "npm test",
     "npm audit --omit=dev --workspace provider",
-    "npm run release",
+    "npm run release -- --flat",
   ]);
   const publishing = Object.values(jobs).filter(({ permissions }) => permissions);
   expect(publishing.map(({ needs }) => needs)).toEqual([
