@@ -799,8 +799,8 @@ describe("CSV", () => {
       readCatalogIn(folder, name).findings.map(({ reason }) => reason),
     );
     expect(reasons).toEqual([
-      ['is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"'],
-      ['is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"'],
+      ['is not UTF-8: save it as UTF-8, in a spreadsheet as "CSV UTF-8"'],
+      ['is not UTF-8: save it as UTF-8, in a spreadsheet as "CSV UTF-8"'],
       [`can't be read: ENOENT: no such file or directory, open '${join(folder, "e.csv")}'`],
       ["is not a supported file type: the name must end in .yaml, .yml, .json, .csv, .tsv"],
     ]);

@@ -7,7 +7,7 @@ import { systemDisk } from "../../provider/src/files/index.js";
 import {
   type JournalLine,
   passAnswers,
-  readAnswers,
+  passedAnswers,
   readJournal,
 } from "../../provider/src/journal/index.js";
 import type { Resource } from "../../provider/src/record/export.js";
@@ -75,7 +75,7 @@ it("thousands of answers fit no variable: a private file has them, until the ref
     const answers = { outcomes, carrier: "7" };
     const seen = await passAnswers(answers, async (environment) => {
       expect(String(environment.ADVERTISING_ANSWERS).length).toBeLessThan(30_000);
-      return readAnswers(environment, systemDisk);
+      return passedAnswers(environment, systemDisk);
     });
     expect(seen).toEqual(answers);
     expect(readdirSync(folder, { recursive: true })).not.toContainEqual(

@@ -73,7 +73,7 @@ function readWritten(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-      return refuse('is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"');
+      return refuse('is not UTF-8: save it as UTF-8, in a spreadsheet as "CSV UTF-8"');
     return refuse(`can't be read: ${message}`);
   }
   // Downloads that need a login, and exports that only spreadsheets read.

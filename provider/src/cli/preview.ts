@@ -146,7 +146,7 @@ function isHidden({ oldState = { urn: "", type: "" }, newState = oldState }: Ste
 /** What Pulumi adds to a message. */
 const MARKUP = /<\{%\w+%\}>|^(error|warning): /g;
 /** Sentences and lists about objects that stay live. */
-const OWN_LIVE = /\bIts (\w+) (\d+) \("/;
+const OWN_LIVE = /\bIts (\w+) (\d+)\b/;
 const OLD_LIVE =
   /\b(?:Each|The) old object \(?([\d–, ]+)\)?(?:, unless [^.]*,)? stays live/;
 const NOT_DELETED_NOW = new RegExp(`^(.*\\)) ${NOT_DELETED}`);

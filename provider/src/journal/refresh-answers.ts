@@ -19,9 +19,9 @@ export interface RefreshAnswers {
   carrier: string;
 }
 
-const VARIABLE = "ADVERTISING_ANSWERS";
+const ANSWERS = "ADVERTISING_ANSWERS";
 /** One variable may have 32,767 characters on Windows, and 128 KiB on Linux. */
-const MAX_CHARACTERS = 30_000;
+const MAX_VARIABLE_CHARACTERS = 30_000;
 
 /** Hands answers to the providers of a Pulumi command: in a variable, or in a file that it names. */
 export async function passAnswers<T>(
@@ -30,16 +30,16 @@ export async function passAnswers<T>(
   disk = systemDisk,
 ) {
   const text = JSON.stringify(answers);
-  if (text.length <= MAX_CHARACTERS) return command({ [VARIABLE]: text });
+  if (text.length <= MAX_VARIABLE_CHARACTERS) return command({ [ANSWERS]: text });
   const path = join(stateFolder(), `answers.${randomUUID()}.json`);
   replacePrivate(path, text, disk);
-  return command({ [VARIABLE]: FILE + path }).finally(() => disk.rmSync(path));
+  return command({ [ANSWERS]: FILE_PREFIX + path }).finally(() => disk.rmSync(path));
 }
 
-const FILE = "file:";
+const FILE_PREFIX = "file:";
 
-export function readAnswers({ [VARIABLE]: passed = "" }: NodeJS.ProcessEnv, disk: Disk) {
-  const isFile = passed.startsWith(FILE);
-  const text = isFile ? readPrivate(passed.slice(FILE.length), disk) : passed;
+export function passedAnswers({ [ANSWERS]: passed = "" }: NodeJS.ProcessEnv, disk: Disk) {
+  const isFile = passed.startsWith(FILE_PREFIX);
+  const text = isFile ? readPrivate(passed.slice(FILE_PREFIX.length), disk) : passed;
   return asRecord(jsonIn(text));
 }

@@ -9,7 +9,7 @@ import {
   EngineNotes,
   fullStackName,
   Journal,
-  readAnswers,
+  passedAnswers,
   setPrintedStack,
   stackPlace,
 } from "../journal/index.js";
@@ -151,7 +151,7 @@ export function createRuntime(
     clock,
     record,
     command: pulumi.command,
-    answers: readAnswers(environment, disk),
+    answers: passedAnswers(environment, disk),
     begin({ identity }, isOfProgram = false) {
       if (isOfProgram) ofProgram = stackOf(identity);
       else if (stack !== undefined) return;

@@ -301,7 +301,7 @@ function liveSentences(kind: Kind, subject: string, objects: readonly Fate[]) {
 
 /** Why an object isn't deleted: an answer about its create would outlive it. */
 export function clearFirst() {
-  return `Pulumi's record still lists its create: first run \`${inStack(`${COMMAND} pending --clear`)}\``;
+  return `Pulumi's record still lists its create: to have it deleted, run \`${inStack(`${COMMAND} pending --clear`)}\` while the state has it`;
 }
 
 /** In an `up` or a `destroy`: a resource's objects were deleted. @param label the resource's, with its id. */
@@ -365,7 +365,8 @@ export function leavingNotice(
 ) {
   const { label, shownName } = ref;
   const { id, isDeleted } = leaving;
-  const object = `${kind.noun} ${id} ("${printable(name)}")`;
+  // The name may be secret.
+  const object = joined(" ", kind.noun, id, name && `("${printable(name)}")`);
   let fate = liveSentences(kind, `Its ${object}`, [leaving]);
   if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
   if (isDeleted && what === UNLESS_MOVED) fate = `If neither, ${fate}`;

@@ -1,5 +1,5 @@
 /** Shows in a preview what the `up` would do, by the same decisions. */
-import { ArgumentsError, BlockedCreateError } from "../base/index.js";
+import { ArgumentsError, BlockedCreateError, joined } from "../base/index.js";
 import { type AnyKind, ownerIn } from "../kinds/index.js";
 import {
   adoptedBy,
@@ -94,13 +94,14 @@ function tellReplaced({ runtime, kind, ref, checked, objects }: Plan) {
   const { action } = checked.planned?.object ?? {};
   const isPerhaps = action?.do === "replace" && action.perhaps;
   let then = "is replaced";
-  // The engine may have read the state before the package did.
-  if (!checked.planned && !leaving.isRead)
+  // Somebody asks the engine (`--replace`), or it has read the state before the package did.
+  const isForced = !checked.planned && !leaving.isRead;
+  if (isForced)
     then += ` (unless a run that is still in progress has just created ${leaving.id})`;
   if (isPerhaps) then += " if a value that isn't known yet has changed";
   const notice = replacedNotice(kind, ref, leaving, then);
-  const text = `${notice.text}\n${howToKeep(leaving.id, isPerhaps)}`;
-  runtime.messages.warnEach({ ...notice, text });
+  const cure = isForced ? undefined : howToKeep(leaving.id, isPerhaps);
+  runtime.messages.warnEach({ ...notice, text: joined("\n", notice.text, cure) });
 }
 
 /** Shows the creates and the set, by the decisions of an `up`. */

@@ -95,7 +95,7 @@ export class Work {
     this.#stopped.abort(new NotSentError(`Not sent: ${why}. Run this again.`));
   }
 
-  track<T>(work: () => Promise<T>) {
+  async track<T>(work: () => Promise<T>) {
     this.assertGoesOn();
     return this.hold(work());
   }
