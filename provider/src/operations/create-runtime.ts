@@ -1,7 +1,7 @@
 /** Begins a deployment's {@link Runtime} in the provider process. */
 import { hash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { SettingsError } from "../base/index.js";
+import { SettingsError, systemClock } from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
 import { type Disk, stateFolder, systemDisk } from "../files/index.js";
 import {
@@ -134,7 +134,8 @@ export function createRuntime(
     isUp: () => deployment.isUp === true,
     hasCheckpoints,
     warn: messages.say,
-    clock,
+    // Also at the end of a run, when nothing new may begin: what leaves is still to be named.
+    clock: systemClock,
   });
 
   return {

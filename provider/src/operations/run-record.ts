@@ -139,10 +139,7 @@ export class RunRecord {
     const beganMs = clock.monotonicMs();
     return read().catch(async (error) => {
       if (clock.monotonicMs() - beganMs > AT_ONCE_MS) throw error;
-      // A plugin's run may be over.
-      await clock.sleep(500).catch(() => {
-        throw error;
-      });
+      await clock.sleep(500);
       return read();
     });
   }
@@ -166,8 +163,7 @@ export class RunRecord {
     if (!start) return undefined;
     this.#isBelieved ||= this.#showsOwn(start);
     for (const ms of READ_AFTER_MS) {
-      // At the end of a plugin's run nothing new may begin, but what leaves is still to be named.
-      await clock.sleep(ms).catch(() => undefined);
+      await clock.sleep(ms);
       const saved = await read().then(savedStateOf, () => undefined);
       if (!saved) continue;
       this.#isBelieved ||= this.#showsOwn(saved);

@@ -72,6 +72,7 @@ export type TellAt = (severity: Severity, urn: string, message: string) => Promi
 /** The work in progress, which ends once the run is cancelled or the engine is gone. */
 export class Work {
   readonly #running = new Set<Promise<unknown>>();
+  #endedAtMs = Number.NEGATIVE_INFINITY;
   readonly #stopped = new AbortController();
   /** Sleeping on this clock fails like {@link assertGoesOn}. */
   readonly clock: Clock = {
@@ -100,10 +101,18 @@ export class Work {
     return this.hold(work());
   }
 
-  /** Counts a call of the engine, which also waits for what has ended before, as work in progress. */
+  /** Counts a call of the engine as work in progress, until its result is known. */
   hold<T>(call: Promise<T>) {
     this.#running.add(call);
-    return call.finally(() => this.#running.delete(call));
+    return call.finally(() => {
+      this.#running.delete(call);
+      this.#endedAtMs = systemClock.monotonicMs();
+    });
+  }
+
+  /** The time since the last result was known. */
+  get idleMs() {
+    return systemClock.monotonicMs() - this.#endedAtMs;
   }
 
   /** Whether anything is in progress whose outcome the engine needs. */

@@ -1,21 +1,30 @@
 /** The end of the provider process by a signal. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Runtime } from "./runtime.js";
+
+/** So long after a call's result is known, the engine has it. */
+const RESPONSE_MS = 100;
+
+/** The engine kills a process that takes longer. Without an engine, it ends all the same. */
+const MAX_END_MS = 6000;
 
 /**
  * Pulumi's engine ends its provider processes with SIGINT, after it has saved the state. A service manager may send
- * SIGINT or SIGTERM to all processes of a run in its middle: the outcome of what is in flight would be lost then, also
- * to the engine, which would take it for failed. So it ends, nothing new begins, and the engine ends this process once
- * it has the outcomes.
+ * SIGINT or SIGTERM to all processes of a run in its middle: if this one ended then, the engine would take what is in
+ * flight for failed, and nothing would know the objects. So nothing new begins, what is in flight ends, and the engine ends
+ * this process once it has the outcomes.
  */
 export function endBySignals(runtime: () => Runtime | undefined) {
   let isEnding = false;
-  const end = () => {
+  const end = async () => {
     const run = runtime();
-    if (run?.work.isBusy) return run.work.cancel();
-    if (isEnding) return;
+    run?.work.cancel();
+    if (isEnding || run?.work.isBusy) return;
     isEnding = true;
-    void Promise.resolve(run?.close()).finally(() => process.exit(0));
+    await sleep(Math.max(0, RESPONSE_MS - (run?.work.idleMs ?? RESPONSE_MS)));
+    setTimeout(() => process.exit(1), MAX_END_MS);
+    await run?.close().catch(() => undefined);
+    process.exit(0);
   };
-  process.on("SIGINT", end);
-  process.on("SIGTERM", end);
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => void end());
 }
