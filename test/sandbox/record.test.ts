@@ -1552,6 +1552,25 @@ describe.each(["a single event", "a set"] as const)(
   },
 );
 
+it("a set whose update was killed moves to another provider, which takes over what that sent: it leaves the former one", async () => {
+  const sandbox = await operatedSandbox();
+  const here = newFolder();
+  const of = (plugin: string) =>
+    Object.assign(new SetEngine(sandbox, here, "e"), { plugin });
+  const a = { eventName: "A", value: 1 };
+  await of("eu").up({ advertiserId: 1, events: { a } });
+  await of("eu").upAndKill({ advertiserId: 1, events: { a, k: E } });
+  const posts = sandbox.eventPosts;
+  const { id = "", outputs = {} } = of("eu").state ?? {};
+  const former = of("eu").newRun();
+  await former.runtime.record.state();
+  const moved = { advertiserId: 1, events: { a: { ...a, existingId: 2 }, k: E } };
+  expect((await of("us").up(moved)).error).toBeUndefined();
+  await expect(former.set.delete(id, outputs)).resolves.toBeUndefined();
+  await former.close();
+  expect([sandbox.eventPosts, of("us").eventIds.k]).toEqual([posts, 3]);
+});
+
 it("an `up` through the plugin without a set whose update was killed: it stops with the commands, and the state keeps the set", async () => {
   const sandbox = await operatedSandbox();
   const on = (folder: string) =>

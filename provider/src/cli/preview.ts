@@ -158,11 +158,12 @@ function toldLive(diagnostics: readonly Diagnostic[]) {
     diagnostics.flatMap(({ message, urn = "" }) => {
       const [, noun, own = ""] = OWN_LIVE.exec(message) ?? [];
       const [, old = ""] = OLD_LIVE.exec(message) ?? [];
+      const of = resourceOfType(typesIn(urn).split("$").at(-1) ?? "");
       const [, list] = NOT_DELETED_NOW.exec(message) ?? LISTED_LIVE.exec(message) ?? [];
       const named = list?.split(/(?<=\)), /) ?? [];
       return [
         ...objectKeysIn(noun === advertiser.noun, own),
-        ...objectKeysIn(/\bAdvertiser$/.test(typesIn(urn)), old),
+        ...(of ? objectKeysIn(of === advertiser, old) : []),
         ...named.flatMap((label) =>
           objectKeysIn(label.startsWith(advertiser.name), /\d+\)$/.exec(label)?.[0] ?? ""),
         ),

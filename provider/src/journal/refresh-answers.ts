@@ -1,14 +1,9 @@
 /** Answers about creates of unknown outcome, on their way from `pending` to the providers of the refresh that it runs. */
-import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asRecord, jsonIn } from "../base/index.js";
-import {
-  type Disk,
-  readPrivate,
-  replacePrivate,
-  stateFolder,
-  systemDisk,
-} from "../files/index.js";
+import { type Disk, readPrivate, replacePrivate, systemDisk } from "../files/index.js";
 
 /**
  * The answers that `pending` passes to a refresh, by mark: the object (`objectKey`), or an empty text. `carrier`: the id of
@@ -31,9 +26,13 @@ export async function passAnswers<T>(
 ) {
   const text = JSON.stringify(answers);
   if (text.length <= MAX_VARIABLE_CHARACTERS) return command({ [ANSWERS]: text });
-  const path = join(stateFolder(), `answers.${randomUUID()}.json`);
+  // The system clears this folder, if the command is killed.
+  const folder = mkdtempSync(join(tmpdir(), "pulumi-advertising-"));
+  const path = join(folder, "answers.json");
   replacePrivate(path, text, disk);
-  return command({ [ANSWERS]: FILE_PREFIX + path }).finally(() => disk.rmSync(path));
+  return command({ [ANSWERS]: FILE_PREFIX + path }).finally(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
 }
 
 const FILE_PREFIX = "file:";

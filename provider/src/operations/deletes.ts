@@ -11,7 +11,7 @@ import {
   type Values,
 } from "../base/index.js";
 import { type AnyKind, resourceOfType } from "../kinds/index.js";
-import { asUnresolved } from "../plan/index.js";
+import { asUnresolved, type OpenCreate } from "../plan/index.js";
 import { accountIn, isSecret, providerIn, type Resource } from "../record/index.js";
 import {
   CREATED,
@@ -39,7 +39,6 @@ import {
   tooEarlyNotice,
 } from "./messages.js";
 import { assertSameAccount, type FailedDelete, toAdvertisingError } from "./outcome.js";
-import type { RunRecord } from "./run-record.js";
 import type { Runtime } from "./runtime.js";
 
 interface DeleteTarget extends Target {
@@ -103,33 +102,29 @@ async function assertResolved(
   const { all } = await record.open();
   const sent = all.filter((each) => {
     const isOwn = resourceKeyIn(each.key) === ref.key && record.willForget(each);
-    return isOwn && !record.hasSeen(each);
+    return isOwn && !record.hasSeen(each) && !deployment.isInProgram(ref.key);
   });
-  const listed = unresolved.size > 0 ? await listedOnlyIn(record, ref, id, unresolved) : [];
+  if (sent.length + unresolved.size === 0) return;
+  const saved = await record.stateNow();
+  // Another provider may have taken it over since this run began.
+  const isKept = ({ mark }: OpenCreate) =>
+    saved?.resolved.has(mark) || saved?.unresolved.has(mark);
+  // It was replaced, and before that its creates were resolved.
+  const isReplaced = saved?.withId(id).some((each) => each.delete);
+  const listed = [...unresolved].filter(([, { mark }]) => {
+    if (isReplaced || record.resolved.has(mark) || saved?.resolved.has(mark)) return false;
+    const others = saved?.unresolved.get(mark) ?? [];
+    return others.every(({ urn }) => urn === ref.resourceUrn);
+  });
   const open = [
-    ...sent.map((each) => ({ ref: parseKey(each.key), record: asUnresolved(each) })),
+    ...sent
+      .filter((each) => !isKept(each))
+      .map((each) => ({ ref: parseKey(each.key), record: asUnresolved(each) })),
     ...listed.map(([key, each]) => ({ ref: objectRef(ref, key), record: each })),
   ];
   if (open.length === 0) return;
   for (const each of open) deployment.named.add(each.record.mark);
   throw new BlockedCreateError(forgottenMessage(open));
-}
-
-/** The unresolved creates of a resource that no other one lists, also after this run. */
-async function listedOnlyIn(
-  record: RunRecord,
-  ref: ResourceRef,
-  id: string,
-  unresolved: StoredSet["unresolved"],
-) {
-  const saved = await record.stateNow();
-  // It was replaced, and before that its creates were resolved.
-  if (saved?.withId(id).some((each) => each.delete)) return [];
-  return [...unresolved].filter(([, { mark }]) => {
-    if (record.resolved.has(mark) || saved?.resolved.has(mark)) return false;
-    const others = saved?.unresolved.get(mark) ?? [];
-    return others.every(({ urn }) => urn === ref.resourceUrn);
-  });
 }
 
 /** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */

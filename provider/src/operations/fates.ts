@@ -77,12 +77,13 @@ export class ObjectFates {
     const isSingle = isProgram && ref?.resource === kind.name;
     const sameName = isSingle ? saved?.resourceAt(ref.resourceUrn) : undefined;
     if (sameName && providerIn(sameName) !== provider) return MOVES;
-    const [hiding] = saved?.hiding ?? [];
-    if (hiding && kind === conversionEvent)
-      return `nothing shows what ${nameInUrn(hiding.urn)} has: its eventIds are secret`;
-    if (own?.length === 0) return "the state doesn't name its account";
+    const isEvent = kind === conversionEvent;
+    const hiding = isEvent && saved?.hiding.find((each) => isSameAccount(accountIn(each)));
+    if (own?.length === 0 && !hiding) return "the state doesn't name its account";
     const unasked = this.#unaskedReason({ ref }, properties);
     if (unasked !== undefined) return unasked;
+    if (hiding)
+      return `nothing shows what ${nameInUrn(hiding.urn)} has: its eventIds are secret`;
     // Pulumi passes it to the delete in plain, but no preview can read it.
     if (own?.some(({ resource: { outputs } }) => isSecret(outputs?.deletionPolicy)))
       return "its deletionPolicy is secret in the state";

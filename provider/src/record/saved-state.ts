@@ -161,7 +161,9 @@ export function savedStateOf(
     byKey: new Map(objects.map((each) => [each.ref.key, each])),
     unresolved: Map.groupBy(unresolved, ({ mark }) => mark),
     resourceAt: (urn) => byName.get(urn),
-    hiding: current.filter(({ outputs = {} }) => holdsSecret(outputs.eventIds)),
+    hiding: current.filter(({ type, outputs = {} }) => {
+      return resourceOfType(type) && holdsSecret(outputs.eventIds);
+    }),
     withId: (id) => byId.get(id) ?? [],
     allWith,
     holdersOf: (kind, id) => allWith(kind, id).filter(({ resource }) => !resource.delete),
