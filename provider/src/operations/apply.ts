@@ -29,8 +29,7 @@ import {
 } from "../state/index.js";
 import { planOfCreate } from "./decide-create.js";
 import { deleteObjects } from "./deletes.js";
-import { createdAt, ObjectOperations } from "./execute.js";
-import { ObjectFates } from "./fates.js";
+import { createdAt } from "./execute.js";
 import {
   leftMessage,
   replacedNotice,
@@ -107,11 +106,9 @@ export async function updateResource(
 
 /** Makes the objects as they are declared, and deletes the objects that have left a set. */
 async function applyPlan(plan: Plan) {
-  const { runtime, resource, kind, ref, stored, objects } = plan;
+  const { runtime, resource, kind, ref, stored, objects, operations, fates } = plan;
   const { deployment } = runtime;
   noteReached(plan);
-  const operations = new ObjectOperations(kind, runtime);
-  const fates = new ObjectFates(kind, runtime);
   const tasks = tasksOf(plan);
   await refuseFirst(plan, tasks);
   const outcomes = await operations.executeAll(tasks);

@@ -233,30 +233,20 @@ async function deleteObject(
     runtime.messages.warnEach(notDeletedNotice(target.label, blocker));
     return;
   }
+  const send = async () => {
+    if (deployment.deleted.has(kind, id)) return;
+    const wasThere = await runtime.work.track(() =>
+      runtime.client().delete(operations.request("delete", target)),
+    );
+    const until = wasThere ? undefined : operations.unprovenUntil(properties[CREATED]);
+    if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
+    deployment.deleted.add(kind, id);
+  };
   const object = objectKey(kind.name, id);
   const { deleting } = deployment;
-  const sending =
-    deleting.get(object) ??
-    sendDelete(operations, target, properties).finally(() => deleting.delete(object));
+  const sending = deleting.get(object) ?? send().finally(() => deleting.delete(object));
   deleting.set(object, sending);
   await sending;
-}
-
-async function sendDelete(
-  operations: ObjectOperations,
-  target: DeleteTarget,
-  properties: Values,
-) {
-  const { kind, runtime } = operations;
-  const { id } = target;
-  const { deleted } = runtime.deployment;
-  if (deleted.has(kind, id)) return;
-  const wasThere = await runtime.work.track(() =>
-    runtime.client().delete(operations.request("delete", target)),
-  );
-  const until = wasThere ? undefined : operations.unprovenUntil(properties[CREATED]);
-  if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
-  deleted.add(kind, id);
 }
 
 /**

@@ -21,7 +21,6 @@ import {
   sentAsIfUpdated,
 } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { knownOperations } from "../settings/index.js";
 import {
   hiddenEventsMessage,
   kindOf,
@@ -38,6 +37,7 @@ import {
   secretArgumentsIn,
 } from "../state/index.js";
 import type { Checked } from "./deployment.js";
+import { ObjectOperations } from "./execute.js";
 import { ObjectFates } from "./fates.js";
 import { interruptedNotice, type OpenObject } from "./messages.js";
 import type { NamedObject } from "./outcome.js";
@@ -54,6 +54,8 @@ export interface Plan extends Circumstances, ResourceChange {
   /** The resource's outputs in the state. */
   olds: Values;
   inputs: Values;
+  operations: ObjectOperations;
+  fates: ObjectFates;
   fateOf(id: string): Fate;
   objects: readonly NamedObject[];
 }
@@ -67,6 +69,7 @@ export function planObjects(
 ): Plan {
   const { id, olds, news: inputs } = change;
   const kind = kindOf(resource);
+  const operations = new ObjectOperations(kind, runtime);
   const fates = new ObjectFates(kind, runtime);
   const isSet = "member" in resource;
   // An alias may give the resource the state of another type, which then lacks this argument.
@@ -91,7 +94,9 @@ export function planObjects(
     stored: readStored(resource, id, olds),
     declared: readDeclared(resource, inputs),
     secret: secretOfObjects(kind, secret.union(wasSecret)),
-    can: knownOperations(kind, runtime.settings),
+    operations,
+    can: operations.can,
+    fates,
     fateOf: (object: string) => fates.fateOf({ id: object, ref }, olds),
   };
   const objects = namedObjects(plan);
@@ -220,7 +225,7 @@ export function endedMarks({ name }: Kind, { resolved, eventIds }: StoredSet) {
  * The object that a single resource's create replaces. Under `up --replace`, and where it was only read before (`.get`),
  * the engine calls no `diff`, and only the record knows the object.
  */
-async function replacedObject({ runtime, kind, ref, checked: { planned } }: Plan) {
+async function replacedObject({ runtime, fates, ref, checked: { planned } }: Plan) {
   const saved = await runtime.record.state();
   if (planned) {
     const { id } = planned.object;
@@ -229,7 +234,7 @@ async function replacedObject({ runtime, kind, ref, checked: { planned } }: Plan
   }
   const { id, outputs, external: isRead } = saved?.resourceAt(ref.resourceUrn) ?? {};
   if (!isPlatformId(id)) return undefined;
-  return { ...new ObjectFates(kind, runtime).fateOf({ id, ref }, outputs), isRead };
+  return { ...fates.fateOf({ id, ref }, outputs), isRead };
 }
 
 /**

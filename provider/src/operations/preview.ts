@@ -10,8 +10,6 @@ import {
 } from "../plan/index.js";
 import { howToKeep, MAY_BE_ADOPTED, type ResourceRef } from "../state/index.js";
 import { assertAccountOfOpen, differsFromSent, planOfCreate } from "./decide-create.js";
-import { ObjectOperations } from "./execute.js";
-import { ObjectFates } from "./fates.js";
 import {
   adoptedTooLateMessage,
   type MadeObject,
@@ -77,20 +75,20 @@ export async function tellPreview(known: Plan, mayChange = false) {
   // Objects that leave now are named before those of earlier runs.
   tellReplaced(plan);
   await tellCreates(plan, mayChange);
-  const { runtime, kind, objects } = plan;
+  const { runtime, operations, objects } = plan;
   for (const object of objects) {
     const { action, keys } = object;
     if (action.do !== "adopt" || action.id === undefined) continue;
-    await new ObjectOperations(kind, runtime).assertNotLeftOut(object, action.id);
+    await operations.assertNotLeftOut(object, action.id);
     await runtime.record.noteAdopted(keys, action.id);
   }
 }
 
 /** Shows the object that a single resource's create replaces. */
-function tellReplaced({ runtime, kind, ref, checked, objects }: Plan) {
+function tellReplaced({ runtime, kind, ref, checked, objects, fates }: Plan) {
   const leaving = objects.find(({ id }) => id === undefined)?.leaving;
   if (!leaving) return;
-  if (new ObjectFates(kind, runtime).isHeld({ id: leaving.id, ref })) return;
+  if (fates.isHeld({ id: leaving.id, ref })) return;
   const { action } = checked.planned?.object ?? {};
   const isPerhaps = action?.do === "replace" && action.perhaps;
   let then = "is replaced";
@@ -174,9 +172,8 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
 
 /** Shows what an `up` would do with a set. @param objects without those that are taken over. */
 function tellSet(plan: Plan, objects: readonly PlannedObject[]) {
-  const { runtime, resource, kind, ref } = plan;
+  const { runtime, resource, kind, ref, fates } = plan;
   if (resource === kind) return;
-  const fates = new ObjectFates(kind, runtime);
   const isKept = (id: string) => fates.isHeld({ id });
   // As for a single resource that is replaced.
   const isReplaced = objects.some(({ action }) => action.do === "replace");
