@@ -527,7 +527,7 @@ it("a refresh shows each changed argument once, in the form of the program, and 
   const adapt = (runtime: Runtime): Runtime => ({
     ...runtime,
     messages: Object.assign(runtime.messages, {
-      warnEach: ({ text }: { text: string }) => void warned.push(text),
+      tellEach: ({ text }: { text: string }) => void warned.push(text),
     }),
   });
   const { event, id, outs, sandbox } = await start({ hasTextValues: true }, ALL, adapt);

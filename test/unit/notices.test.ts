@@ -28,13 +28,13 @@ describe("messages", () => {
   it("of one sort: the first ten are shown, the others counted, in the order in which people count", () => {
     const { messages, log } = start();
     for (let at = 0; at < 22; at++)
-      messages.warnEach({
+      messages.tellEach({
         sort: "gone",
         urn: `urn${at}`,
         text: `e${at} is gone`,
         brief: `e${21 - at}`,
       });
-    messages.warnEach({ sort: "changed", urn: "urn", text: "x was changed", brief: "x" });
+    messages.tellEach({ sort: "changed", urn: "urn", text: "x was changed", brief: "x" });
     expect(log).toHaveLength(11);
     messages.tellCollected(); // a moment later it comes by itself
     expect(log.slice(11)).toEqual([

@@ -118,13 +118,13 @@ export function applyAnswers(
     stored.eventIds.set(key, made);
     const sent = runtime.record.asLastSent(record);
     describeMade(kind, stored, key, sent);
-    if (own && sent.body === "") runtime.messages.warnEach(unknownSendingNotice(own, made));
+    if (own && sent.body === "") runtime.messages.tellEach(unknownSendingNotice(own, made));
     if (!isReplaced || isKept) continue;
     const left = { id: former, key, at: isoNow(runtime.clock) };
     stored.left = [...stored.left, left];
     if (!own) continue;
     const old = { id: former, isDeleted: false };
-    runtime.messages.warnEach(replacedNotice(kind, own, old, `is ${made} now`));
+    runtime.messages.tellEach(replacedNotice(kind, own, old, `is ${made} now`));
   }
   if (carrier === id)
     for (const outcome of Object.entries(outcomes)) stored.resolved.set(...outcome);

@@ -279,7 +279,7 @@ function tellCreated(
     deployment.staying.add(kind, former.id);
     const then = `is ${outcome.id} now`;
     const fate = { ...objects[0]?.leaving, ...former, isDeleted: false };
-    messages.warnEach(replacedNotice(kind, ref, fate, then));
+    messages.tellEach(replacedNotice(kind, ref, fate, then));
   }
   messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
 }

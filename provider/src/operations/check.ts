@@ -98,7 +98,7 @@ export async function check(
     // A plugin's program may be in another language than JavaScript, so it gets no hint about undefined outputs.
     isFromOutputs: context.run !== undefined,
   });
-  for (const each of mistakeNotices(ref, values, secret)) messages.warnEach(each);
+  for (const each of mistakeNotices(ref, values, secret)) messages.tellEach(each);
   const isSet = "member" in resource;
   // Also true in the second `check` of a replacement.
   const isNew = Object.keys(olds).length === 0;
@@ -150,7 +150,7 @@ export async function check(
   if (isNew && wrong.length === 0) {
     // A set's plan lists the objects that it adopts.
     const adopts = adoptedBy(inputs);
-    if (adopts !== undefined) messages.informEach(adoptionNotice(ref, adopts, can));
+    if (adopts !== undefined) messages.tellEach(adoptionNotice(ref, adopts, can), "info");
     if (deployment.isUp === false)
       await tellPreview(await withOpenCreates(plan), runtime.command?.hasPolicies).catch(
         fail,
@@ -301,6 +301,6 @@ function noteState({ runtime, kind, stored, objects, secret }: Plan) {
       throw new ArgumentsError(`${ref.label}: ${adoptionClash(id, parseKey(other).label)}`);
     if (action.do !== "update state only") continue;
     const changes = changeMessages(changed, olds, values, secret);
-    messages.warnEach(stateOnlyNotice(ref, id, changes));
+    messages.tellEach(stateOnlyNotice(ref, id, changes));
   }
 }

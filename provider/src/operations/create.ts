@@ -161,7 +161,7 @@ function otherThanSent(
   if (names.length === 0 || (isChanged && contradicting.length === 0)) return undefined;
   const theirs: Values = withoutUndefined({ ...values, ...differences });
   const changes = changeMessages(names, values, theirs, secret);
-  messages.warnEach(
+  messages.tellEach(
     foundDifferentNotice({ ...ref, label: `${ref.label} (${id})` }, changes),
   );
   return {
@@ -193,7 +193,7 @@ function takeOver(
   const outcome = { kind: "created", id, mark, isTakenOver: true } as const;
   const differs = isOther ? "certainly" : differsFromSent(runtime, task, made);
   if (!differs) {
-    if (made.body === "") runtime.messages.warnEach(unknownSendingNotice(ref, id));
+    if (made.body === "") runtime.messages.tellEach(unknownSendingNotice(ref, id));
     return outcome;
   }
   let sentAs = sentAsOf(kind, made);

@@ -206,7 +206,7 @@ export async function deleteObjects(
   const mayBeMissing = failed.length > 0 && failed.length < wanted.length && !trouble;
   const last = mayBeMissing ? await deleteAll(failed) : failed;
   const deleted = wanted.filter(({ id }) => runtime.deployment.deleted.has(kind, id));
-  if (deleted.length > 0) runtime.messages.informEach(deletedNotice(label, deleted));
+  if (deleted.length > 0) runtime.messages.tellEach(deletedNotice(label, deleted), "info");
   return last;
 }
 
@@ -230,7 +230,7 @@ async function deleteObject(
   runtime.work.assertGoesOn();
   if (blocker) {
     deployment.staying.add(kind, id);
-    runtime.messages.warnEach(notDeletedNotice(target.label, blocker));
+    runtime.messages.tellEach(notDeletedNotice(target.label, blocker));
     return;
   }
   const send = async () => {

@@ -204,7 +204,7 @@ async function tellLeaving(
       ? deployment.holderOf(kind, id)
       : elsewhere?.ref.key;
     if (isShown && holder !== undefined)
-      messages.warnEach(notDeletedNotice(`${ref.label} (${id})`, alsoBelongsTo([holder])));
+      messages.tellEach(notDeletedNotice(`${ref.label} (${id})`, alsoBelongsTo([holder])));
     // In a preview, that one may leave too.
     const isHeld = elsewhere !== undefined && (isShown || deployment.isUp);
     if (isHeld || deployment.isClaimedOrAdopted(kind, id)) continue;
@@ -213,10 +213,10 @@ async function tellLeaving(
     const fate = fates.fateOf({ id, ref }, resource.outputs);
     let what = hasLeft ? undefined : UNLESS_MOVED;
     if (deployment.onlyRead.has(kind, id)) what = READ_NOW;
-    if (!resource.delete) messages.informEach(leavingNotice(each, fate, what));
-    else if (fate.isDeleted) messages.warnEach(leavingNotice(each, fate, REPLACED_BEFORE));
+    if (!resource.delete) messages.tellEach(leavingNotice(each, fate, what), "info");
+    else if (fate.isDeleted) messages.tellEach(leavingNotice(each, fate, REPLACED_BEFORE));
     else if (fate.why !== LEFT_OUT && saved.holdersOf(kind.name, id).length === 0)
-      messages.warnEach(leavingNotice(each, fate, KEPT_BEFORE));
+      messages.tellEach(leavingNotice(each, fate, KEPT_BEFORE));
   }
   tellKept(runtime, objects);
   for (const resource of leaving) {
@@ -224,7 +224,7 @@ async function tellLeaving(
     const of = resourceOfType(type);
     if (!of) continue;
     const ref = refIn(of, urn, undefined);
-    if (saved.hiding.includes(resource)) messages.warnEach(hiddenIdsNotice(ref));
+    if (saved.hiding.includes(resource)) messages.tellEach(hiddenIdsNotice(ref));
     new ObjectFates(kindOf(of), runtime).tellFormerlyLeft(ref, leftLiveIn(outputs));
   }
 }
@@ -249,7 +249,7 @@ function tellKept(runtime: Runtime, objects: readonly ExportedObject[]) {
     // Otherwise it was named with the reason.
     const isOpen = resource.delete || deployment.isClaimedOrAdopted(kind, id);
     if (why === SET_REPLACED || (why === LEFT_OUT && isOpen))
-      messages.warnEach(notDeletedNotice(`${label} (${id})`, withFate(kind, id, why)));
+      messages.tellEach(notDeletedNotice(`${label} (${id})`, withFate(kind, id, why)));
   }
 }
 
@@ -290,7 +290,7 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
   if (others.length > 0) messages.tellAt("warn", "", unclaimedMessage(others));
   for (const create of [...record.superseded, ...unclaimed.filter(isSecond)])
     if (create.id !== undefined && !isKnown(create))
-      messages.warnEach(
+      messages.tellEach(
         secondObjectNotice(parseKey(create.key), kindAt(create.key), create.id),
       );
 }

@@ -140,7 +140,7 @@ export class ObjectFates {
       const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
       return holders.length === 0 && !deployment.isClaimedOrAdopted(kind, id);
     });
-    if (others.length > 0) messages.warnEach(formerlyLeftNotice(ref, others));
+    if (others.length > 0) messages.tellEach(formerlyLeftNotice(ref, others));
   }
 
   /**

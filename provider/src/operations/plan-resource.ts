@@ -164,7 +164,7 @@ async function withInterrupted(plan: Plan) {
   for (const { ref, id = "", isDeclared } of plan.objects) {
     const sent = interrupted.get(objectKey(kind.name, id));
     if (sent && can[sent] && isDeclared)
-      runtime.messages.warnEach(interruptedNotice(ref, id, sent));
+      runtime.messages.tellEach(interruptedNotice(ref, id, sent));
   }
   if (!can.update) return plan;
   const sentAs = sentAsIfUpdated(plan, interrupted);

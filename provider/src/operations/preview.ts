@@ -99,7 +99,7 @@ function tellReplaced({ runtime, kind, ref, checked, objects, fates }: Plan) {
   if (isPerhaps) then += " if a value that isn't known yet has changed";
   const notice = replacedNotice(kind, ref, leaving, then);
   const cure = isForced ? undefined : howToKeep(leaving.id, isPerhaps);
-  runtime.messages.warnEach({ ...notice, text: joined("\n", notice.text, cure) });
+  runtime.messages.tellEach({ ...notice, text: joined("\n", notice.text, cure) });
 }
 
 /** Shows the creates and the set, by the decisions of an `up`. */
@@ -166,7 +166,7 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
   if (namesakes.length > 0) errors.push(namesakesMessage(namesakes));
   if (blocked.length > 0) errors.push(unresolvedMessage(blocked));
   if (errors.length === 0) tellSet(plan, [...shown.values()]);
-  for (const each of notices) runtime.messages.warnEach(each);
+  for (const each of notices) runtime.messages.tellEach(each);
   if (errors.length > 0) throw new BlockedCreateError(errors.join("\n"));
 }
 

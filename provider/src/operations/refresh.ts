@@ -84,7 +84,7 @@ export async function readResource(
   if (!read && canDelete && ref)
     for (const [key, object] of stored.eventIds)
       if (interrupted?.get(objectKey(kind.name, object)) === "delete")
-        runtime.messages.warnEach(interruptedNotice(objectRef(ref, key), object, "delete"));
+        runtime.messages.tellEach(interruptedNotice(objectRef(ref, key), object, "delete"));
   runtime.deployment.comparing ??= compareAnswers(runtime);
   await runtime.deployment.comparing;
   const isUpdatable = isSet && ref && found;
@@ -172,11 +172,11 @@ async function refreshObjects(
     if (!record) {
       const until = operations.unprovenUntil(created);
       if (until !== undefined) {
-        runtime.messages.warnEach(tooEarlyNotice(target, until));
+        runtime.messages.tellEach(tooEarlyNotice(target, until));
         return false;
       }
       runtime.deployment.deleted.add(kind, id);
-      runtime.messages.warnEach(goneNotice(target));
+      runtime.messages.tellEach(goneNotice(target));
       for (const map of [events, eventIds, sentAs]) map.delete(key);
       // Its create has nothing to be taken over any more.
       for (const [mark, made] of resolved)
@@ -192,7 +192,7 @@ async function refreshObjects(
     if (names.length === 0) return false;
     const now = withoutUndefined({ ...values, ...differences });
     const changes = changeMessages(names, values, now, secret);
-    runtime.messages.warnEach(driftNotice(target, changes));
+    runtime.messages.tellEach(driftNotice(target, changes));
     const next = { ...entry };
     for (const name of names) {
       if (key === SINGLE || name !== kind.owner) next[name] = now[name] ?? null;

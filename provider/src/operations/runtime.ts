@@ -169,13 +169,19 @@ export class Messages {
   };
 
   /** A notice that thousands of resources may have. */
-  informEach(notice: Notice) {
-    this.#tellEach("info", notice);
-  }
-
-  /** Like {@link informEach}. */
-  warnEach(notice: Notice) {
-    this.#tellEach("warn", notice);
+  tellEach({ sort, urn, text, brief }: Notice, severity: Severity = "warn") {
+    if (!this.#isNew(severity, urn, text)) return;
+    const known = this.#sorts.get(sort) ?? { severity, amount: 0, collected: [] };
+    this.#sorts.set(sort, known);
+    known.amount++;
+    if (known.amount <= MAX_NOTICES) {
+      this.#show(severity, urn, text);
+      return;
+    }
+    known.collected.push(brief);
+    // The last resource is not always known, so collected notices are shown once no other follows for a moment.
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.tellCollected(), COLLECT_MS);
   }
 
   /** Shows collected notices at once, for callers that know which one is the last. */
@@ -203,20 +209,5 @@ export class Messages {
     const shown = this.log(severity, urn, this.secrets.scrub(message));
     this.#logging.add(shown);
     void shown.finally(() => this.#logging.delete(shown));
-  }
-
-  #tellEach(severity: Severity, { sort, urn, text, brief }: Notice) {
-    if (!this.#isNew(severity, urn, text)) return;
-    const known = this.#sorts.get(sort) ?? { severity, amount: 0, collected: [] };
-    this.#sorts.set(sort, known);
-    known.amount++;
-    if (known.amount <= MAX_NOTICES) {
-      this.#show(severity, urn, text);
-      return;
-    }
-    known.collected.push(brief);
-    // The last resource is not always known, so collected notices are shown once no other follows for a moment.
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.tellCollected(), COLLECT_MS);
   }
 }

@@ -333,7 +333,7 @@ export const operations: Examples = {
         tell.driftNotice(ref, ["value 26 → 99"]),
         tell.foundDifferentNotice(ref, ["value 26 → 99"]),
       ])
-        messages.informEach(notice);
+        messages.tellEach(notice, "info");
     }
     shown.length = 0;
     messages.tellCollected();
