@@ -20,7 +20,7 @@
  */
 import { gunzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
-import { type Clock, mapValues, systemClock } from "../base/index.js";
+import { mapValues, systemClock } from "../base/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import {
   CONNECT_TIMEOUT,
@@ -92,7 +92,7 @@ export type ClientSettings = Pick<SettingsReading, "settings" | "proxy">;
 
 export function createTransport(
   { settings, proxy }: ClientSettings,
-  clock: Pick<Clock, "wallMs"> = systemClock,
+  clock = systemClock,
 ) {
   const { Agent } = undici();
   const timeoutMs = settings.requestTimeoutSeconds * 1000;

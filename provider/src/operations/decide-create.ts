@@ -1,6 +1,6 @@
 /** The decision about a create, from what this run knows, for the create itself and for previews. Sends nothing. */
 import { hasValue, isSameValue } from "../base/index.js";
-import { fingerprintOfBody, ownerIn } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
 import {
   asUnresolved,
   type CreateFacts,
@@ -31,7 +31,7 @@ import {
 import type { Runtime } from "./runtime.js";
 
 /** An object that may have to be created. */
-type NewObject = NamedObject & Pick<ObjectTask, "kind">;
+type NewObject = NamedObject & { kind: Kind };
 
 /** The decision about a create, from what this run knows. */
 export function planOfCreate(

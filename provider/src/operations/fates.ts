@@ -46,7 +46,7 @@ export class ObjectFates {
   /** The fate of an object that leaves its resource, for plans and messages. */
   fateOf(target: LeavingObject, properties?: Values): Fate {
     const { id } = target;
-    if (this.#unaskedReason(target, properties) === NOT_ASKED)
+    if (this.#unaskedReason(target.ref, properties) === NOT_ASKED)
       return { id, isDeleted: false };
     const why = this.whyKept(target, properties);
     return { id, isDeleted: why === undefined, why };
@@ -80,7 +80,7 @@ export class ObjectFates {
     const isEvent = kind === conversionEvent;
     const hiding = isEvent && saved?.hiding.find((each) => isSameAccount(accountIn(each)));
     if (own?.length === 0 && !hiding) return "the state doesn't name its account";
-    const unasked = this.#unaskedReason({ ref }, properties);
+    const unasked = this.#unaskedReason(ref, properties);
     if (unasked !== undefined) return unasked;
     if (hiding)
       return `nothing shows what ${nameInUrn(hiding.urn)} has: its eventIds are secret`;
@@ -156,7 +156,7 @@ export class ObjectFates {
   }
 
   /** Both the state and, where it still declares the resource, the program must ask for the delete. */
-  #unaskedReason({ ref }: Pick<LeavingObject, "ref">, properties: Values | undefined) {
+  #unaskedReason(ref: ObjectRef | undefined, properties: Values | undefined) {
     const inState = asksToDelete(properties);
     const inProgram = ref && this.runtime.deployment.asksToDelete(resourceKeyIn(ref.key));
     if (inState && inProgram !== false) return undefined;

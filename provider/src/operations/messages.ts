@@ -29,7 +29,7 @@ import {
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
-import type { ExportedObject } from "../record/index.js";
+import { type ExportedObject, inNaturalOrder } from "../record/index.js";
 import { MAX_PROBLEMS, problemMessages } from "../rules/index.js";
 import {
   answerCommands,
@@ -42,8 +42,10 @@ import {
   MAX_LISTED,
   memberRef,
   NOT_DELETED,
+  type ObjectRef,
   optionsOf,
   otherFormUrn,
+  type ParsedKey,
   parseKey,
   REPLACED_BEFORE,
   type ResourceRef,
@@ -81,7 +83,7 @@ function notice(
     sort,
     urn,
     text,
-    brief: detail === undefined ? label : `${label} (${detail})`,
+    brief: joined(" ", label, detail && `(${detail})`),
   };
 }
 
@@ -91,7 +93,7 @@ function notice(
  */
 export function takeOverNotice(
   ref: ResourceRef,
-  entry: Pick<CreateRecord, "at"> & { id?: string },
+  entry: CreateRecord & { id?: string },
   isPerhapsOther = false,
 ) {
   const { id } = entry;
@@ -212,7 +214,7 @@ export function remediatedMessage({ label }: ResourceRef, names: readonly string
 
 /** The error of an `up` or a preview for new objects that open creates block. @param all at least one. */
 export function namesakesMessage(all: readonly Namesake[]) {
-  const sorted = all.toSorted((a, b) => natural(a.ref.shownName, b.ref.shownName));
+  const sorted = inNaturalOrder(all, ({ ref }) => ref.shownName);
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   return [
     `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name, as far as they are known. This run creates nothing more.`,
@@ -380,7 +382,7 @@ export function leavingNotice(
 
 /** About a resource that leaves the state: what it had left live, which only its state lists. */
 export function formerlyLeftNotice(
-  { label, shownName }: Pick<ResourceRef, "label" | "shownName">,
+  { label, shownName }: ObjectRef,
   left: readonly LeftLive[],
 ) {
   const those = left.map(({ id, name }) => joined(" ", id, name && `("${name}")`));
@@ -390,10 +392,7 @@ export function formerlyLeftNotice(
 }
 
 /** About a set that leaves the state, which doesn't show its ids. */
-export function hiddenIdsNotice({
-  label,
-  shownName,
-}: Pick<ResourceRef, "label" | "shownName">) {
+export function hiddenIdsNotice({ label, shownName }: ObjectRef) {
   const text = `\`${printable(shownName)}\` is no longer in the program. Its eventIds are secret, so they aren't listed here: before the \`up\`, \`pulumi stack export --show-secrets\` shows them.`;
   return notice("with secret ids", { label }, text);
 }
@@ -414,13 +413,13 @@ export function unclaimedMessage(all: readonly OpenCreate[]) {
 }
 
 /** The error of a run with targets. @param refs the objects that interrupted updates or deletes are about; at least one. */
-export function leftOutMessage(refs: readonly Pick<ResourceRef, "shownName">[]) {
+export function leftOutMessage(refs: readonly ParsedKey[]) {
   const names = listed(refs.map(({ shownName }) => shownName));
   return `An interrupted run may have sent something for objects that this run leaves out: ${names}. Pulumi would forget this, so nothing was sent. First run \`${inStack("pulumi up")}\` without --target and --exclude.`;
 }
 
 export function warnOfPlatform(
-  { messages }: Pick<Runtime, "messages">,
+  { messages }: Runtime,
   label: string,
   warnings: readonly string[],
 ) {
@@ -583,7 +582,7 @@ export function leftMessage(
 /** Lists the live objects that an `up` has adopted, or taken over from earlier runs; undefined if there are none. */
 export function usedMessage(
   { label }: ResourceRef,
-  objects: readonly Pick<PlannedObject, "key" | "id">[],
+  objects: readonly PlannedObject[],
   outcomes: Outcomes,
 ) {
   const used = objects.flatMap(({ key, id }) => {
@@ -608,7 +607,7 @@ function listed(items: readonly string[]) {
 
 /** A create of unknown outcome. `why`: the program's `existingId` contradicts it. */
 export interface OpenObject {
-  ref: Pick<ResourceRef, "shownName" | "kind" | "resource" | "member">;
+  ref: ParsedKey;
   record: Unresolved;
   why?: string | undefined;
 }
@@ -682,7 +681,7 @@ Then run this again: Pulumi would forget what is unresolved. If the program has 
 
 /** The error of an `up` or a preview while creates are unresolved. @param open at least one. */
 export function unresolvedMessage(open: readonly OpenObject[], commands = resolveCommands) {
-  const sorted = open.toSorted((a, b) => natural(a.ref.shownName, b.ref.shownName));
+  const sorted = inNaturalOrder(open, ({ ref }) => ref.shownName);
   const entries = sorted.map(({ ref, record, why }) => {
     const name = `  ${printable(ref.shownName)}: ${describe(ref.kind, record)}`;
     return joined("\n    ", name, why, record.what, record.searched);

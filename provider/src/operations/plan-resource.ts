@@ -106,10 +106,7 @@ export function planObjects(
 }
 
 /** The resource's own key, and those that it had by its aliases. */
-function resourceKeys({
-  ref,
-  checked: { formerKeys = [] },
-}: Pick<Plan, "ref" | "checked">) {
+function resourceKeys({ ref, checked: { formerKeys = [] } }: Omit<Plan, "objects">) {
   return [ref.key, ...formerKeys];
 }
 

@@ -331,10 +331,8 @@ export function changeMessages(
 
 /** Whether `value` is or contains the engine's text for a value that is not known yet. */
 export function holdsUnknown(value: unknown) {
-  if (value === UNKNOWN) return true;
-  return (
-    typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown)
-  );
+  if (typeof value === "object") return Object.values(value ?? {}).some(holdsUnknown);
+  return value === UNKNOWN;
 }
 
 /** The arguments that a create was sent with and that `values` contradict. Only plain values are compared. */

@@ -36,8 +36,7 @@ export interface CreateFacts {
 
 export type CreatePlan =
   | { do: "keep" | "take over"; create: MadeCreate }
-  | { do: "search"; record: Unresolved }
-  | { do: "blocked"; record: Unresolved }
+  | { do: "search" | "blocked"; record: Unresolved }
   | { do: "refused"; namesake: OpenCreate }
   | { do: "not sent"; refused: string }
   | { do: "send" };

@@ -114,7 +114,7 @@ export function idOfObject(object: string) {
 }
 
 /** A resource, or one member of a set. */
-interface ParsedKey extends Place {
+export interface ParsedKey extends Place {
   resource: ResourceName;
   /** The object's kind. */
   kind: KindName;
