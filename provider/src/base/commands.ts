@@ -16,10 +16,10 @@ interface CommandTarget {
   /** Options that select the stack, as shell words. */
   options: readonly string[];
   /** Whether it is an inline program of the Automation API, which Pulumi's command line can't run. */
-  isInline: boolean;
+  isInline?: boolean;
 }
 
-let commandTarget = (): CommandTarget => ({ options: [], isInline: false });
+let commandTarget = (): CommandTarget => ({ options: [] });
 
 /** Sets the stack of all commands that this process prints later. @param target called for each command. */
 export function setCommandTarget(target: () => CommandTarget) {

@@ -19,12 +19,12 @@ export function pageOf(state: ExportedStack) {
   const title = escaped(joined(" of ", "Conversion events", stack));
   const about = joined(
     ", ",
-    ...KIND_NOUNS.map((noun) => count(byKind.get(noun)?.length ?? 0, noun)),
+    ...KINDS.map(({ noun }) => count(byKind.get(noun)?.length ?? 0, noun)),
     `${unresolved.length} unresolved`,
     state.time && `state of ${state.time}`,
   );
   const tables = [
-    ...KIND_NOUNS.map((noun) =>
+    ...KINDS.map(({ noun }) =>
       tableOf(
         `${noun}s`,
         byKind.get(noun)?.map((each) => rowOf(each, keys)),
@@ -58,8 +58,6 @@ export function pageOf(state: ExportedStack) {
 function asset(name: string) {
   return readFromPackage(`assets/${name}`);
 }
-
-const KIND_NOUNS = KINDS.map((kind) => kind.noun);
 
 function rowOf(object: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
   const { kind, key, name, id = "unknown", values } = object;

@@ -5,6 +5,7 @@
  */
 import { asRecord, idsIn, jsonIn, listIn } from "../base/index.js";
 import {
+  type AnyKind,
   advertiser,
   asksToDelete,
   conversionEvent,
@@ -49,9 +50,11 @@ import {
 /** The text that engine 3.259 prints for a secret value. */
 export const SECRET_TEXT = "[secret]";
 
+/** What the engine does with a resource of this package. */
 interface Step {
   op: string;
   urn: string;
+  resource: AnyKind;
   oldState?: Resource;
   newState?: Resource | undefined;
 }
@@ -84,11 +87,14 @@ export function readPreview(text: string) {
   // Resources that are only read (`.get`) have other operations, and are left out.
   const steps = inNaturalOrder(listIn<Step>(preview.steps), ({ urn }) => urn)
     .filter(({ op }) => ["create", "replace", "update", "delete", "same"].includes(op))
-    .map((step) => {
+    .flatMap((step) => {
+      const { type = "" } = step.newState ?? step.oldState ?? {};
+      const resource = resourceOfType(type);
+      if (!resource) return [];
       // A secret is like a value that is not known yet: nobody can tell from a preview whether it has changed.
       const text = JSON.stringify(step.newState);
       const hidden = text?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`);
-      return { ...step, newState: jsonIn(hidden) } as Step;
+      return { ...step, resource, newState: jsonIn(hidden) } as Step;
     });
   const hidden = steps.filter((each) => each.op !== "same" && isHidden(each));
   const declared = Map.groupBy(
@@ -137,10 +143,9 @@ export function readPreview(text: string) {
 }
 
 /** Whether a step of a set doesn't show its events, or their ids. */
-function isHidden({ oldState = { urn: "", type: "" }, newState = oldState }: Step) {
-  const isSecret = oldState.outputs?.eventIds === SECRET_TEXT;
-  const hides = isSecret || newState.inputs?.events === UNKNOWN;
-  return hides && resourceOfType(newState.type) !== undefined;
+function isHidden({ oldState, newState }: Step) {
+  const isSecret = oldState?.outputs?.eventIds === SECRET_TEXT;
+  return isSecret || newState?.inputs?.events === UNKNOWN;
 }
 
 /** What Pulumi adds to a message. */
@@ -202,13 +207,12 @@ function previewOfEvents(text: string) {
 }
 
 /** Names the catalog that declares a step's resource, or else the resource. */
-function catalogOf({ urn, oldState, newState }: Step) {
-  const resource = resourceOfType((newState ?? oldState)?.type ?? "");
-  return (resource && catalogIn(keyOfUrn(resource.name, urn))) ?? urn;
+function catalogOf({ urn, resource }: Step) {
+  return catalogIn(keyOfUrn(resource.name, urn)) ?? urn;
 }
 
 /**
- * The changes to a resource's objects; empty for a resource of another package.
+ * The changes to a resource's objects; empty if they can't be shown.
  * @param inCatalog what the program still declares of the resource's catalog; by default what it declared before.
  */
 function plannedIn(
@@ -216,9 +220,7 @@ function plannedIn(
   settings: Settings,
   inCatalog: readonly Step[] = [{ ...step, newState: step.oldState }],
 ) {
-  const { op, urn, oldState, newState } = step;
-  const resource = resourceOfType((newState ?? oldState)?.type ?? "");
-  if (!resource) return [];
+  const { op, urn, resource, oldState, newState } = step;
   const isSet = "member" in resource;
   // Only the engine's own options replace a set, which keeps its events.
   const isReplacedSet = isSet && op === "replace";

@@ -135,15 +135,15 @@ export function inProject(folder: string, key: string) {
 export function setPrintedStack(stackNow: () => string | undefined, folder?: string) {
   setCommandTarget(() => {
     const stack = stackNow();
-    if (stack === undefined) return { options: [], isInline: false };
+    if (stack === undefined) return { options: [] };
     const inline = { options: ["--stack", stack], isInline: true };
     // This process may run in the temporary folder of its project file.
     if (folder === undefined) return inline;
     if (isProjectOf(stack, process.cwd()))
-      return { options: ["--stack", stackOption(stack)], isInline: false };
+      return { options: ["--stack", stackOption(stack)] };
     if (!isProjectOf(stack, folder)) return inline;
     // The program (`main`) lies outside the project's folder.
-    return { options: ["--stack", stackOption(stack), "--cwd", folder], isInline: false };
+    return { options: ["--stack", stackOption(stack), "--cwd", folder] };
   });
 }
 

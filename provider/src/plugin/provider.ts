@@ -61,7 +61,8 @@ import type { Properties } from "./properties.js";
 
 /** One provider resource: its settings and its run. The engine starts a process for each provider resource. */
 export class AdvertisingPlugin {
-  #runtime: Runtime | undefined;
+  /** The run, once the engine has begun one. */
+  run: Runtime | undefined;
   /** The beginning of each error, which names the provider if it isn't the default one. */
   #title = "";
 
@@ -71,8 +72,8 @@ export class AdvertisingPlugin {
   constructor(readonly environment: NodeJS.ProcessEnv) {}
 
   get runtime() {
-    if (!this.#runtime) throw new Error("not configured");
-    return this.#runtime;
+    if (!this.run) throw new Error("not configured");
+    return this.run;
   }
 
   /** @returns the problems of the provider's arguments; none while some arguments are unknown. */
@@ -108,7 +109,7 @@ export class AdvertisingPlugin {
     runtime.deployment.isUp = undefined;
     // Also if the program declares nothing of this provider any more: what leaves the state is named.
     void runtime.record.state();
-    this.#runtime = runtime;
+    this.run = runtime;
   }
 
   /** Reads settings: the arguments of an explicit provider override the stack's configuration. */
@@ -231,7 +232,7 @@ export class AdvertisingPlugin {
   async #assertCanImport(resource: AnyKind, ref: ResourceRef, id: string) {
     const { label } = ref;
     const { runtime } = this;
-    const { command, deployment, record, reading } = runtime;
+    const { command, deployment, record, settings } = runtime;
     let reason = "a set has no id on the platform";
     runtime.begin(ref);
     if (!("member" in resource)) {
@@ -256,7 +257,7 @@ export class AdvertisingPlugin {
         throw new ArgumentsError(
           `${label} can't be imported or read: ${id} already belongs to ${parseKey(holder).label}. Nothing was sent. To read it, use that resource. To move it, set existingId: ${id} in ${label}, and remove it there.`,
         );
-      if (knownOperations(resource, reading.settings).read) return;
+      if (knownOperations(resource, settings).read) return;
       reason = `${NAMESPACE}:operations names no read`;
     }
     throw new UnsupportedError(
@@ -268,9 +269,9 @@ export class AdvertisingPlugin {
   /** Notes that the run has failed. @returns the error as users see it. */
   fail(error: unknown) {
     const message = `${this.#title}${describeError(error)}`;
-    if (!this.#runtime) return message;
-    this.#runtime.deployment.hasFailed = true;
-    return this.#runtime.secrets.scrub(message);
+    if (!this.run) return message;
+    this.run.deployment.hasFailed = true;
+    return this.run.secrets.scrub(message);
   }
 
   /** The engine passes the option `customTimeouts` with each change, in seconds: 0 if it isn't set. */
@@ -281,17 +282,12 @@ export class AdvertisingPlugin {
 
   /** Called when somebody cancels the run, and at the end of every run: what is in flight ends, and nothing new begins. */
   cancel() {
-    this.#runtime?.work.cancel();
-  }
-
-  /** The run, once the engine has begun one. */
-  get run() {
-    return this.#runtime;
+    this.run?.work.cancel();
   }
 
   /** Called when the engine is gone. */
   async abandon() {
-    await this.#runtime?.abandon();
+    await this.run?.abandon();
   }
 
   /** Called first by each call that changes something. It opens the journal, which then takes what was noted before. */
