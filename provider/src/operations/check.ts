@@ -117,7 +117,7 @@ export async function check(
   deployment.noteContext(context);
   deployment.noteChecked(ref.key, isNew, checked);
   const before = senderIn(olds);
-  assertSameAccount(runtime, before.account, `The state has ${ref.label}`);
+  assertSameAccount(runtime, before.account, ref.label);
   // Planned like a new resource: only `diff` knows the state.
   const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
   const { kind, objects, inputs, can } = plan;

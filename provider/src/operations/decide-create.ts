@@ -161,12 +161,13 @@ export function assertAccountOfOpen(
       assertSameAccount(
         runtime,
         account,
-        `An interrupted run sent ${parseKey(key).label} (in no state yet)`,
+        `${parseKey(key).label} (in no state yet)`,
+        "An interrupted run sent",
       );
 }
 
 /** @throws AccountMismatchError if the state has an object of another account. */
 export function assertAccountOfState(runtime: Runtime) {
-  const { resource, ref } = runtime.record.foreign ?? {};
-  assertSameAccount(runtime, accountIn(resource), `The state has ${ref?.label}`);
+  const { foreign } = runtime.record;
+  if (foreign) assertSameAccount(runtime, accountIn(foreign.resource), foreign.ref.label);
 }

@@ -69,7 +69,7 @@ export async function deleteResource(
   const isSet = "member" in resource;
   if (ref && !isSet) label += ` (${id})`;
   for (const each of await resourcesLike(resource, runtime, id, properties))
-    assertSameAccount(runtime, accountIn(each), `The state has ${label}`);
+    assertSameAccount(runtime, accountIn(each), label);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(ref, key) };

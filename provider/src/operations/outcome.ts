@@ -14,8 +14,8 @@ import {
 } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { OpenCreate, PlannedObject } from "../plan/index.js";
-import type { IsSameAccount } from "../settings/index.js";
 import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
+import type { Runtime } from "./runtime.js";
 
 /** One object of a run (a single resource or a member of a set), and its planned action. */
 export interface NamedObject extends PlannedObject {
@@ -131,16 +131,20 @@ export function toAdvertisingError(error: unknown) {
     : new InternalError(describeDefect(error));
 }
 
-/** @param has begins the message. @throws AccountMismatchError if `recorded` is another account than this run's. */
+/**
+ * @param label of what has the `recorded` account. @param says begins the message.
+ * @throws AccountMismatchError if that is another account than this run's.
+ */
 export function assertSameAccount(
-  { account, isSameAccount }: { account: string; isSameAccount: IsSameAccount },
+  { account, isSameAccount }: Pick<Runtime, "account" | "isSameAccount">,
   recorded: string | undefined,
-  has: string,
+  label: string,
+  says = "The state has",
 ) {
   if (isSameAccount(recorded)) return;
   throw new AccountMismatchError(
     [
-      `${has} under the account ${recorded}, but this run's settings name ${account}. Nothing was sent.`,
+      `${says} ${label} under the account ${recorded}, but this run's settings name ${account}. Nothing was sent.`,
       "  To keep the first account: set baseUrl and email back.",
       "  To use the second account: create a stack (with the plugin, or a provider) for it.",
       "  If it's the same account under a new address or e-mail, set formerAccount: as an argument of the provider, or:",

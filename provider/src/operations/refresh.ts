@@ -73,7 +73,7 @@ export async function readResource(
   if (ref) runtime.begin(ref);
   const label = ref?.label ?? `${resource.name} ${id}`;
   for (const each of alike)
-    assertSameAccount(runtime, accountIn(each), `The state has ${label}`);
+    assertSameAccount(runtime, accountIn(each), label);
   const stored = readStored(resource, id, properties);
   const secrets = alike.flatMap((each) => [...secretArgumentsIn(each.inputs ?? {})]);
   const secret = secretOfObjects(kind, new Set(secrets));

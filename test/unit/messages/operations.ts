@@ -120,7 +120,7 @@ function anotherAccount(): string {
     assertSameAccount(
       { account, isSameAccount: () => false },
       "a.example you@example.com",
-      'The state has ConversionEvent "purchase"',
+      'ConversionEvent "purchase"',
     ),
   );
 }
