@@ -3,7 +3,7 @@ import { asRecord } from "../base/index.js";
 import {
   asksToDelete,
   fingerprintOfBody,
-  type Kind,
+  type KindName,
   ownerIn,
   resourceOfType,
 } from "../kinds/index.js";
@@ -31,7 +31,6 @@ import {
 import {
   accountIn,
   allResources,
-  type ExportedObject,
   type ExportedStack,
   holdsSecret,
   isSecret,
@@ -63,38 +62,7 @@ export interface InterruptedChanges {
   objects: readonly (readonly [object: string, by: Interruption])[];
 }
 
-export interface SavedState extends ExportedStack, SavedCreates {
-  /** All objects, also those that were replaced and only await their removal. */
-  all: readonly ExportedObject[];
-  /** The current objects, in natural order: without those that were replaced and only await their removal. */
-  objects: readonly ExportedObject[];
-  /** The current objects by their keys in the journal. */
-  byKey: ReadonlyMap<string, ExportedObject>;
-  /** The current resource with this URN. */
-  resourceAt(urn: string): Resource | undefined;
-  /** The current sets that hide which objects they have, since their ids are secret. */
-  hiding: readonly Resource[];
-  /** The resources with this id in the state. */
-  withId(id: string): readonly Resource[];
-  /** The objects with this id, also those that were replaced and only await their removal. */
-  allWith(kind: Kind["name"], id: string): readonly ExportedObject[];
-  /** The current objects with this id. */
-  holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
-  /** Whether there is another provider for the same account: one of the plugin without resources may be for any. */
-  hasOtherProvider(provider: string | undefined, isSameAccount: IsSameAccount): boolean;
-  /** The current objects that belong to this one, or may: their advertiser is secret. */
-  ownedBy(kind: Kind["name"], id: string): readonly ExportedObject[];
-  /** The creates of all pending operations, the earliest operation's first. */
-  sent: readonly ListedCreate[];
-  sentByKey: ReadonlyMap<string, readonly ListedCreate[]>;
-  /** By `objectKey`, the resources that keep the object as the outcome of a listed create. */
-  answeredBy: ReadonlyMap<string, readonly Pick<Resource, "urn">[]>;
-  /** The create with this mark, in the latest pending operation that has it. */
-  listed(mark: string): ListedCreate | undefined;
-  /** By `objectKey`, of objects that the state has. */
-  interrupted: ReadonlyMap<string, Interruption>;
-  changes: InterruptedChanges;
-}
+export type SavedState = ReturnType<typeof savedStateOf>;
 
 interface RunFacts {
   /** Whether a run is this one: its own operations are no interrupted ones. */
@@ -106,7 +74,7 @@ interface RunFacts {
 export function savedStateOf(
   stack: ExportedStack,
   { isThisRun = () => false, before = { creates: [], objects: [] } }: RunFacts = {},
-): SavedState {
+) {
   const { resources, pending } = stack;
   const current = resources.filter((each) => !each.delete);
   const named = current.flatMap((each) =>
@@ -151,47 +119,60 @@ export function savedStateOf(
     const name = providerIn(each) ?? "";
     providers.set(name, (providers.get(name) ?? new Set()).add(accountIn(each)));
   }
-  const allWith = (kind: Kind["name"], id: string) =>
-    byObject.get(objectKey(kind, id)) ?? [];
+  const allWith = (kind: KindName, id: string) => byObject.get(objectKey(kind, id)) ?? [];
   return {
     ...stack,
     isEmpty: resources.length === 0,
+    /** All objects, also those that were replaced and only await their removal. */
     all,
+    /** The current objects, in natural order: without those that were replaced and only await their removal. */
     objects,
+    /** The current objects by their keys in the journal. */
     byKey: new Map(objects.map((each) => [each.ref.key, each])),
     unresolved: Map.groupBy(unresolved, ({ mark }) => mark),
-    resourceAt: (urn) => byName.get(urn),
+    /** The current resource with this URN. */
+    resourceAt: (urn: string) => byName.get(urn),
+    /** The current sets that hide which objects they have, since their ids are secret. */
     hiding: current.filter(({ type, outputs = {} }) => {
       return resourceOfType(type) && holdsSecret(outputs.eventIds);
     }),
-    withId: (id) => byId.get(id) ?? [],
+    /** The resources with this id in the state. */
+    withId: (id: string) => byId.get(id) ?? [],
+    /** The objects with this id, also those that were replaced and only await their removal. */
     allWith,
-    holdersOf: (kind, id) => allWith(kind, id).filter(({ resource }) => !resource.delete),
-    hasOtherProvider: (own, isSameAccount) =>
+    /** The current objects with this id. */
+    holdersOf: (kind: KindName, id: string) =>
+      allWith(kind, id).filter(({ resource }) => !resource.delete),
+    /** Whether there is another provider for the same account: one of the plugin without resources may be for any. */
+    hasOtherProvider: (own = "", isSameAccount: IsSameAccount) =>
       providers.entries().some(([name, accounts]) => {
-        return (
-          name !== (own ?? "") && (accounts.size === 0 || [...accounts].some(isSameAccount))
-        );
+        if (name === own) return false;
+        return accounts.size === 0 || accounts.values().some(isSameAccount);
       }),
-    ownedBy: (kind, id) =>
+    /** The current objects that belong to this one, or may: their advertiser is secret. */
+    ownedBy: (kind: KindName, id: string) =>
       [id, SECRET_VALUE].flatMap((each) => byOwner.get(objectKey(kind, each)) ?? []),
-    hasObject: (kind, id, account) =>
+    hasObject: (kind: KindName, id: string, account: string | undefined) =>
       allWith(kind, id).some(({ resource }) =>
         mayBeSameAccount(account, accountIn(resource)),
       ),
-    leftBy: (kind, id) => byLeft.get(objectKey(kind, id)) ?? [],
+    leftBy: (kind: KindName, id: string) => byLeft.get(objectKey(kind, id)) ?? [],
     runs: new Set(runs.filter((run) => run !== "")),
     resolved: new Map(outcomes.map(({ mark, object }) => [mark, object])),
+    /** The creates of all pending operations, the earliest operation's first. */
     sent,
     sentByKey: Map.groupBy(sent, ({ key }) => key),
+    /** By `objectKey`, the resources that keep the object as the outcome of a listed create. */
     answeredBy: Map.groupBy(answers, ({ object }) => object),
+    /** By `objectKey`, of objects that the state has. */
     interrupted: new Map(objectChanges),
     changes: {
       creates: sent.filter(({ run, isOfUpdate }) => isOfUpdate && !isThisRun(run)),
       objects: objectChanges,
     },
-    listed: (mark) => listed.get(mark),
-  };
+    /** The create with this mark, in the latest pending operation that has it. */
+    listed: (mark: string) => listed.get(mark),
+  } satisfies SavedCreates;
 }
 
 /** `pulumi state rename` changes only the first one. */
