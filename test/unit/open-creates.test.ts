@@ -428,7 +428,7 @@ describe("the index", () => {
     expect(marks(all.of([KEY, "ConversionEvent::old", "ConversionEvent::x"]))).toBe("a,b");
     const named = (kind: "ConversionEvent" | "Advertiser", name: string, not = "") => {
       const isMeant = ({ mark }: OpenCreate) => !not.includes(mark);
-      return all.findNamed({ kind, name }, () => false, isMeant)?.mark;
+      return all.findNamed(kind, name, () => false, isMeant)?.mark;
     };
     expect([named("ConversionEvent", "Buy"), named("ConversionEvent", "Buy", "a")]).toEqual(
       ["a", "b"],
@@ -462,9 +462,10 @@ describe("the index", () => {
     for (const { key } of many) expect(index.of([key])).toHaveLength(1);
     const asked: string[] = [];
     const isOver = ({ mark }: OpenCreate) => asked.push(mark) > 0 && mark !== "m9999";
-    const named = { kind: "ConversionEvent", name: "Buy" } as const;
     for (const mark of many.map(() => "m9999"))
-      expect(index.findNamed(named, isOver, () => true)).toMatchObject({ mark });
+      expect(index.findNamed("ConversionEvent", "Buy", isOver, () => true)).toMatchObject({
+        mark,
+      });
     expect(asked.length, "each that is over, once").toBeLessThan(40_000);
     expect(settledJournals([journalOf(many)], saved, () => true)).toEqual([]);
   });

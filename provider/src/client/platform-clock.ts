@@ -5,7 +5,10 @@
 import type { ClientDependencies } from "./client-dependencies.js";
 import type { HttpRequest } from "./transport.js";
 
-export function createPlatformClock({ transport, clock }: ClientDependencies) {
+export function createPlatformClock({
+  transport,
+  clock,
+}: Pick<ClientDependencies, "clock" | "transport">) {
   /** How far the platform's clock is at least ahead of the monotonic one. */
   let aheadMs = Number.NEGATIVE_INFINITY;
   async function send(request: HttpRequest) {

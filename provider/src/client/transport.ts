@@ -90,10 +90,7 @@ const MAX_IDLE_MS = 1000;
 
 export type ClientSettings = Pick<SettingsReading, "settings" | "proxy">;
 
-export function createTransport(
-  { settings, proxy }: ClientSettings,
-  clock = systemClock,
-) {
+export function createTransport({ settings, proxy }: ClientSettings, clock = systemClock) {
   const { Agent } = undici();
   const timeoutMs = settings.requestTimeoutSeconds * 1000;
   const options = {

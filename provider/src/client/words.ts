@@ -14,7 +14,7 @@ export interface Quotable {
   /** The request's fields in wire names, to recognise echoes of their values. */
   fields: Values;
   /** Removes secrets before a text is cut: a cut could leave half of a secret. */
-  secrets: Secrets;
+  secrets: Pick<Secrets, "scrub">;
 }
 
 /** Enough for every problem of one request; a hostile answer can't fill the screen. */

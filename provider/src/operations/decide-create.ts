@@ -3,8 +3,6 @@ import { hasValue, isSameValue } from "../base/index.js";
 import { fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
 import {
   asUnresolved,
-  type CreateFacts,
-  type CreatePlan,
   contradictingArguments,
   holdsUnknown,
   type OpenCreate,
@@ -34,11 +32,7 @@ import type { Runtime } from "./runtime.js";
 type NewObject = NamedObject & { kind: Kind };
 
 /** The decision about a create, from what this run knows. */
-export function planOfCreate(
-  runtime: Runtime,
-  object: NewObject,
-  open: OpenCreates,
-): CreatePlan {
+export function planOfCreate(runtime: Runtime, object: NewObject, open: OpenCreates) {
   const { kind, unresolved } = object;
   const { deployment, record } = runtime;
   const all = ownCreates(runtime, object, open);
@@ -82,7 +76,7 @@ export function ownCreates(
 function savedMeanwhile(
   { deployment, record, isSameAccount }: Runtime,
   { kind, ref }: NewObject,
-): CreateFacts["saved"] {
+) {
   const { id, resource, values } = record.arrived?.byKey.get(ref.key) ?? {};
   if (!resource || id === undefined) return undefined;
   const { urn, inputs = {}, outputs = {}, pendingReplacement } = resource;
@@ -117,7 +111,7 @@ function namesakeOf(
   const isOver = (create: OpenCreate) =>
     deployment.isDeclared(create.key) &&
     (!create.isInState || deployment.hasLister(create));
-  return open.findNamed({ kind: kind.name, name }, isOver, (create) => {
+  return open.findNamed(kind.name, name, isOver, (create) => {
     const { id, account, isInState, args = {} } = create;
     // An owner that is secret, or not known yet, may be any.
     const then = ownerIn(kind, args);

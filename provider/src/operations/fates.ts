@@ -4,7 +4,7 @@
  */
 import type { Values } from "../base/index.js";
 import { asksToDelete, conversionEvent, type Kind, ownerIn } from "../kinds/index.js";
-import { DISPLACED, type Fate } from "../plan/index.js";
+import { DISPLACED } from "../plan/index.js";
 import {
   accountIn,
   type ExportedObject,
@@ -44,7 +44,7 @@ export class ObjectFates {
   ) {}
 
   /** The fate of an object that leaves its resource, for plans and messages. */
-  fateOf(target: LeavingObject, properties?: Values): Fate {
+  fateOf(target: LeavingObject, properties?: Values) {
     const { id } = target;
     if (this.#unaskedReason(target.ref, properties) === NOT_ASKED)
       return { id, isDeleted: false };

@@ -93,7 +93,7 @@ function notice(
  */
 export function takeOverNotice(
   ref: ResourceRef,
-  entry: CreateRecord & { id?: string },
+  entry: Pick<CreateRecord, "at"> & { id?: string },
   isPerhapsOther = false,
 ) {
   const { id } = entry;
@@ -419,7 +419,7 @@ export function leftOutMessage(refs: readonly ParsedKey[]) {
 }
 
 export function warnOfPlatform(
-  { messages }: Runtime,
+  { messages }: Pick<Runtime, "messages">,
   label: string,
   warnings: readonly string[],
 ) {
@@ -582,7 +582,7 @@ export function leftMessage(
 /** Lists the live objects that an `up` has adopted, or taken over from earlier runs; undefined if there are none. */
 export function usedMessage(
   { label }: ResourceRef,
-  objects: readonly PlannedObject[],
+  objects: readonly Pick<PlannedObject, "key" | "id">[],
   outcomes: Outcomes,
 ) {
   const used = objects.flatMap(({ key, id }) => {

@@ -22,7 +22,6 @@ import {
 import { changeMessages, sentAsIfUpdated } from "../plan/index.js";
 import { accountIn, holdsSecret, isSecret } from "../record/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
-import { knownOperations } from "../settings/index.js";
 import {
   completeArguments,
   kindOf,
@@ -72,8 +71,7 @@ export async function readResource(
   const ref = refOfInputs(resource.name, inputs);
   if (ref) runtime.begin(ref);
   const label = ref?.label ?? `${resource.name} ${id}`;
-  for (const each of alike)
-    assertSameAccount(runtime, accountIn(each), label);
+  for (const each of alike) assertSameAccount(runtime, accountIn(each), label);
   const stored = readStored(resource, id, properties);
   const secrets = alike.flatMap((each) => [...secretArgumentsIn(each.inputs ?? {})]);
   const secret = secretOfObjects(kind, new Set(secrets));
@@ -149,9 +147,9 @@ async function get(kind: Kind, runtime: Runtime, id: string, properties: Values)
   const isPreview = command ? command.command === "preview" : provider === undefined;
   // Without a password nothing is read, so that a preview works.
   const lacksPassword = isPreview && settings.password === undefined;
-  if (!knownOperations(kind, settings).read || lacksPassword) return { id, props };
-  const label = `${kind.name} ${id}`;
-  const record = await new ObjectOperations(kind, runtime).readGiven({ id, label });
+  const operations = new ObjectOperations(kind, runtime);
+  if (!operations.can.read || lacksPassword) return { id, props };
+  const record = await operations.readGiven({ id, label: `${kind.name} ${id}` });
   return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
 }
 

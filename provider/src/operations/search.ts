@@ -20,7 +20,7 @@ import type { Runtime } from "./runtime.js";
 /** A create to search for. */
 type Wanted = Pick<ObjectTask, "formerIds" | "kind"> & {
   label: string;
-  sent: CreateRecord;
+  sent: Pick<CreateRecord, "mark" | "field" | "latest" | "name" | "args">;
 };
 
 export interface FoundObject {

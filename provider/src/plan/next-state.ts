@@ -5,7 +5,6 @@ import { displayName, fingerprintOfBody, type Kind, ownerIn } from "../kinds/ind
 import {
   completeArguments,
   type DeclaredSet,
-  type LeftLive,
   objectKey,
   type SentAs,
   type StoredSet,
@@ -43,7 +42,7 @@ export function departuresOf(
   { kind, stored, objects, secret }: ResourceChange,
   after: ReadonlyMap<string, ObjectAfter>,
   at: string,
-): LeftLive[] {
+) {
   return objects.flatMap((object) => {
     const { key, formerKey = key } = object;
     // In a single resource's `create`, only `leaving` has the old id.

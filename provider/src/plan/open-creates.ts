@@ -304,11 +304,11 @@ export class OpenCreates {
    * @param isOver whether a create won't count any more. Thousands may have one name, so it isn't asked about again.
    */
   findNamed(
-    kindAndName: { kind: KindName; name: string },
+    kind: KindName,
+    name: string,
     isOver: (create: OpenCreate) => boolean,
     isMeant: (create: OpenCreate) => boolean,
   ) {
-    const { kind, name } = kindAndName;
     for (const each of [name, UNNAMED]) {
       const alike = this.#byName.get(`${kind} ${each}`) ?? [];
       for (let last = alike.at(-1); last && isOver(last); last = alike.at(-1)) alike.pop();

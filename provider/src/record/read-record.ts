@@ -1,6 +1,6 @@
 /** Reads what Pulumi has saved about a stack: its state, with the operations that are under way or were interrupted. */
 import { DEFAULT_ORGANIZATION } from "../state/index.js";
-import { allResources, type ExportedStack, readExport } from "./export.js";
+import { allResources, readExport } from "./export.js";
 import { type PulumiOptions, type RunPulumi, runPulumi } from "./pulumi.js";
 
 /**
@@ -17,7 +17,7 @@ export async function readRecord(
   stack: string | undefined,
   where: PulumiOptions,
   run = runPulumi,
-): Promise<ExportedStack> {
+) {
   if (stack === undefined) return readStack([], where, run);
   try {
     return await readStack(["--stack", stack], where, run);

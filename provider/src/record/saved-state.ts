@@ -3,6 +3,7 @@ import { asRecord } from "../base/index.js";
 import {
   asksToDelete,
   fingerprintOfBody,
+  type Kind,
   type KindName,
   ownerIn,
   resourceOfType,
@@ -12,7 +13,6 @@ import {
   isToCreate,
   type OpenCreate,
   type PlannedObject,
-  type SavedCreates,
 } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { type IsSameAccount, mayBeSameAccount } from "../settings/index.js";
@@ -172,7 +172,7 @@ export function savedStateOf(
     },
     /** The create with this mark, in the latest pending operation that has it. */
     listed: (mark: string) => listed.get(mark),
-  } satisfies SavedCreates;
+  };
 }
 
 /** `pulumi state rename` changes only the first one. */

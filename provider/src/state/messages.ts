@@ -111,7 +111,7 @@ export function resolveCommands(creates: readonly Answerable[]) {
 /** A sentence about a create of an earlier run: its id, or when it was sent. */
 export function whatHappened(
   label: string,
-  { id, at }: CreateRecord & { id?: string | undefined },
+  { id, at }: Pick<CreateRecord, "at"> & { id?: string | undefined },
 ) {
   if (id !== undefined) return `${label}: an earlier run created it as ${id}.`;
   // Pulumi's record says only that it was about to be sent.

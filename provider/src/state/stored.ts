@@ -150,10 +150,8 @@ export function refOfInputs(resource: ResourceName, inputs: Values = {}) {
   if (identity !== "") return refOf(resource, identity);
 }
 
-export function secretArgumentsIn({
-  [SECRET_ARGUMENTS]: names,
-}: Values): ReadonlySet<string> {
-  return new Set(listIn(names));
+export function secretArgumentsIn({ [SECRET_ARGUMENTS]: names }: Values) {
+  return new Set(listIn<string>(names));
 }
 
 /** The outcomes in {@link RESOLVED}. */
