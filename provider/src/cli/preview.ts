@@ -105,14 +105,12 @@ export function readPreview(text: string) {
     return plannedIn(step, settings, declared.get(catalogOf(step)));
   });
   // An object that another resource adopts or keeps is shown with that resource, and not as leaving.
-  const holders = planned.filter(({ isDeclared, leaving, action }) => {
-    return action.do === "adopt" || (isDeclared && !leaving);
-  });
-  // An unresolved create has no id yet, and neither has a new object.
   const staying = new Set(
-    holders.flatMap(({ kind, id, action }) => {
+    planned.flatMap(({ kind, id, isDeclared, leaving, action }) => {
+      const isHolder = action.do === "adopt" || (isDeclared && !leaving);
+      // An unresolved create has no id yet, and neither has a new object.
       const { id: object } = { id, ...action };
-      return object === undefined ? [] : objectKey(kind.name, object);
+      return isHolder && object !== undefined ? objectKey(kind.name, object) : [];
     }),
   );
   const isStaying = (kind: Kind, id = "") => staying.has(objectKey(kind.name, id));

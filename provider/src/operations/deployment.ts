@@ -95,8 +95,11 @@ export class Deployment {
   readonly deleted = new ObjectSet();
   /** The deletes that are under way, by {@link objectKey}: a state may have an object twice. */
   readonly deleting = new Map<string, Promise<void>>();
-  /** By {@link objectKey}, the key of the set that deletes the object. */
-  readonly #toDelete = new Map<string, string>();
+  /**
+   * By {@link objectKey}, the key of the set that deletes the object: noted in a preview, before later resources can adopt
+   * it.
+   */
+  readonly toDelete = new Map<string, string>();
   /** By {@link objectKey}, the key of the resource or member that has the object after this run. */
   readonly #after = new Map<string, string>();
   /** Objects that the program adopts, by {@link objectKey}; the id may not be known yet. */
@@ -219,14 +222,9 @@ export class Deployment {
     return this.isClaimedOrAdopted(kind, id) || this.isClaimedOrAdopted(kind, UNKNOWN);
   }
 
-  /** Notes, in a preview, what a set deletes before later resources can adopt it. @param key the set's. */
-  noteToDelete(kind: Kind, id: string, key: string) {
-    this.#toDelete.set(objectKey(kind.name, id), key);
-  }
-
   /** The key of the set that deletes the object in the `up`. With an id that isn't known, of any set that deletes. */
   deleterOf(kind: Kind, id: string) {
-    if (id === UNKNOWN) return this.#toDelete.values().next().value;
-    return this.#toDelete.get(objectKey(kind.name, id));
+    if (id === UNKNOWN) return this.toDelete.values().next().value;
+    return this.toDelete.get(objectKey(kind.name, id));
   }
 }

@@ -145,7 +145,7 @@ export async function tellEnd(runtime: Runtime) {
   // Also in a refresh and a destroy: they close the journals, which this reads.
   const open = await Promise.race([record.open(), late]);
   if (!isProgram) return;
-  if (!open && !saved) messages.tellAt("warn", "", LATE_RECORD);
+  if (!open && !saved) messages.say(LATE_RECORD);
   if (!open || !saved) return;
   // Without the command line, what a program doesn't declare may not be meant.
   if (command) await tellLeaving(runtime, command, saved, late);
@@ -287,7 +287,7 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
   const others = unclaimed.filter((create) => {
     return !isSecond(create) && !deployment.named.has(create.mark);
   });
-  if (others.length > 0) messages.tellAt("warn", "", unclaimedMessage(others));
+  if (others.length > 0) messages.say(unclaimedMessage(others));
   for (const create of [...record.superseded, ...unclaimed.filter(isSecond)])
     if (create.id !== undefined && !isKnown(create))
       messages.tellEach(

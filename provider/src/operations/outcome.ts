@@ -14,8 +14,8 @@ import {
 } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { OpenCreate, PlannedObject } from "../plan/index.js";
+import type { IsSameAccount } from "../settings/index.js";
 import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
-import type { Runtime } from "./runtime.js";
 
 /** One object of a run (a single resource or a member of a set), and its planned action. */
 export interface NamedObject extends PlannedObject {
@@ -136,7 +136,7 @@ export function toAdvertisingError(error: unknown) {
  * @throws AccountMismatchError if that is another account than this run's.
  */
 export function assertSameAccount(
-  { account, isSameAccount }: Pick<Runtime, "account" | "isSameAccount">,
+  { account, isSameAccount }: { account: string; isSameAccount: IsSameAccount },
   recorded: string | undefined,
   label: string,
   says = "The state has",

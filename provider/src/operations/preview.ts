@@ -8,7 +8,7 @@ import {
   type PlannedObject,
   shownAction,
 } from "../plan/index.js";
-import { howToKeep, MAY_BE_ADOPTED, type ResourceRef } from "../state/index.js";
+import { howToKeep, MAY_BE_ADOPTED, objectKey, type ResourceRef } from "../state/index.js";
 import { assertAccountOfOpen, differsFromSent, planOfCreate } from "./decide-create.js";
 import {
   adoptedTooLateMessage,
@@ -57,7 +57,7 @@ export function noteDeletes({ runtime, resource, kind, ref, objects }: Plan) {
   for (const object of objects) {
     const { id = "", isDeleted, why } = object.leaving ?? {};
     if (isDeleted && shownAction(object) !== "perhaps replace")
-      deployment.noteToDelete(kind, id, ref.key);
+      deployment.toDelete.set(objectKey(kind.name, id), ref.key);
     if (provider === undefined || why !== MAY_BE_ADOPTED) continue;
     if (object.action.do === "adopt") continue;
     const holders = record.arrived?.holdersOf(kind.name, id) ?? [];

@@ -25,6 +25,7 @@ import {
   readStored,
   refAt,
   senderIn,
+  stackInUrn,
   stackOf,
   type Unresolved,
 } from "../state/index.js";
@@ -96,8 +97,7 @@ export function stackNamesIn(stack: ExportedStack) {
     const { identity } = senderIn(inputs);
     if (identity === "") return [];
     const [organization] = stackOf(identity).split("/");
-    const [head = "", project] = urn.split("::");
-    return `${organization}/${project}/${head.slice("urn:pulumi:".length)}`;
+    return `${organization}/${stackInUrn(urn)}`;
   });
   return [...new Set(names)];
 }

@@ -15,8 +15,6 @@ export interface PulumiOptions {
   isOutputShown?: boolean;
 }
 
-export type RunPulumi = typeof runPulumi;
-
 /**
  * @returns what Pulumi printed on standard output. @throws Error that names the reason; with a `cause` if Pulumi has not
  * run to its end.

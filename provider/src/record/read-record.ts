@@ -1,7 +1,7 @@
 /** Reads what Pulumi has saved about a stack: its state, with the operations that are under way or were interrupted. */
 import { DEFAULT_ORGANIZATION } from "../state/index.js";
 import { allResources, readExport } from "./export.js";
-import { type PulumiOptions, type RunPulumi, runPulumi } from "./pulumi.js";
+import { type PulumiOptions, runPulumi } from "./pulumi.js";
 
 /**
  * Prints a stack's state, whose secrets stay encrypted. The last three options are Pulumi's defaults: the environment
@@ -18,27 +18,26 @@ export async function readRecord(
   where: PulumiOptions,
   run = runPulumi,
 ) {
-  if (stack === undefined) return readStack([], where, run);
+  const readStack = async (...options: readonly string[]) => {
+    const printed = await run([...EXPORT, ...options], where);
+    try {
+      return readExport(printed);
+    } catch {
+      throw new Error("`pulumi stack export` printed no state");
+    }
+  };
+  if (stack === undefined) return readStack();
   try {
-    return await readStack(["--stack", stack], where, run);
+    return await readStack("--stack", stack);
   } catch (error) {
     const [organization, project, name] = stack.split("/");
     // Perhaps the name comes from a URN, which has no organization. With a cause, Pulumi has given no answer.
     if (organization !== DEFAULT_ORGANIZATION || (error as Error).cause) throw error;
-    const selected = await readStack([], where, run).catch(() => undefined);
+    const selected = await readStack().catch(() => undefined);
     const start = `urn:pulumi:${name}::${project}::`;
     const isMeant =
       selected && allResources(selected).some(({ urn }) => urn.startsWith(start));
     if (isMeant) return selected;
     throw error;
-  }
-}
-
-async function readStack(options: readonly string[], where: PulumiOptions, run: RunPulumi) {
-  const printed = await run([...EXPORT, ...options], where);
-  try {
-    return readExport(printed);
-  } catch {
-    throw new Error("`pulumi stack export` printed no state");
   }
 }

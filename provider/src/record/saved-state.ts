@@ -45,7 +45,7 @@ import {
 const PLUGIN_PROVIDER = "pulumi:providers:advertising";
 
 /** A create in one of Pulumi's pending operations: it was sent, or was about to be. */
-interface ListedCreate extends OpenCreate {
+export interface ListedCreate extends OpenCreate {
   /** The resource's. */
   urn: string;
   /** The resource of the state that the operation updates, perhaps under a former name; undefined for a new one. */

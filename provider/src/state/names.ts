@@ -80,6 +80,12 @@ export function typesIn(urn: string) {
   return urn.split("::").at(2) ?? "";
 }
 
+/** `<project>/<stack>` */
+export function stackInUrn(urn: string) {
+  const [head = "", project] = urn.split("::", 2);
+  return `${project}/${head.slice("urn:pulumi:".length)}`;
+}
+
 export function nameInUrn(urn: string) {
   return urn.split("::").slice(3).join("::");
 }
@@ -183,13 +189,9 @@ export function refOfKey(key: string, stackPath: string) {
 
 /** The ref of a resource in Pulumi's record; URNs do not name the organization, so the default one stands in it. */
 export function refOfUrn(resource: ResourceName, urn: string) {
-  const [head = "", project = ""] = urn.split("::", 2);
-  const stack = head.slice("urn:pulumi:".length);
   const ref = refAt(keyOfUrn(resource, urn), urn);
-  return {
-    ...ref,
-    identity: identityText(`${DEFAULT_ORGANIZATION}/${project}/${stack}`, ref),
-  };
+  const stackPath = `${DEFAULT_ORGANIZATION}/${stackInUrn(urn)}`;
+  return { ...ref, identity: identityText(stackPath, ref) };
 }
 
 /** @returns a ref without an identity, since a URN does not name the organization. */
