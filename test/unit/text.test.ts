@@ -66,7 +66,7 @@ it("a printed command takes the stack that it is about", () => {
 });
 
 it("an error names the page about its code", () => {
-  expect(withPage("No.", "ADVERTISING_USAGE")).toBe(
+  expect(withPage("No.", { code: "ADVERTISING_USAGE" })).toBe(
     "No. (node_modules/pulumi-advertising/docs/messages.md#advertising_usage) [ADVERTISING_USAGE]",
   );
 });

@@ -66,7 +66,7 @@ export class InternalError extends coded("ADVERTISING_INTERNAL") {}
 export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 
 /** Adds the page's place, and the code, to an error's message, at the end. */
-export function withPage(message: string, code: string) {
+export function withPage(message: string, { code }: { code: string }) {
   const page = `${MESSAGES_PAGE}#${code.toLowerCase()}`;
   return withCode(`${message}${gapAfter(message)}(${page})`, code);
 }

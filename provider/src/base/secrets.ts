@@ -19,6 +19,9 @@ const SPELLED_NUMBER =
 /** The number of characters by which spellings are indexed. */
 const BEGINNING = 3;
 
+/** Shorter parts of an argument are not real secrets, and masking them would damage ordinary words. */
+const MIN_CHARACTERS = 4;
+
 /** Shorter spellings are masked only where they stand alone: they may be part of any word. */
 const MIN_WITHIN_WORDS = 4;
 
@@ -42,8 +45,13 @@ export class Secrets {
     this.#addSpellings(secret);
   }
 
-  addNumber(secret: number) {
-    this.#numbers.add(Math.abs(secret));
+  /** Registers every string and number in `value`, for good. */
+  addWithin(value: unknown) {
+    if (typeof value === "object")
+      for (const part of Object.values(value ?? {})) this.addWithin(part);
+    if (String(value).length < MIN_CHARACTERS) return;
+    if (typeof value === "string") this.add(value);
+    if (typeof value === "number") this.#numbers.add(Math.abs(value));
   }
 
   /** Registers a secret that later ones replace, such as a cookie; the oldest are forgotten. */

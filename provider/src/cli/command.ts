@@ -71,7 +71,7 @@ const login = command(STACK_OPTIONS, async (choice) => {
     return 0;
   } catch (error) {
     if (!(error instanceof AdvertisingError)) throw error;
-    console.error(withPage(error.message, error.code));
+    console.error(withPage(error.message, error));
     return 1;
   }
 });
@@ -89,7 +89,7 @@ const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
       count(findings.length - errors, "warning"),
     ];
     let summary = `${file}: ${counts.join(", ")}`;
-    if (errors > 0) summary = withPage(summary, ArgumentsError.code);
+    if (errors > 0) summary = withPage(summary, ArgumentsError);
     return `${lines.join("")}${summary}\n`;
   },
   /** A contract: fields are only added. */
@@ -143,12 +143,12 @@ async function main(args: readonly string[]) {
 }
 
 function fail(error: Error & { code?: string }) {
-  const { code } = error instanceof AdvertisingError ? error : UsageError;
+  const cause = error instanceof AdvertisingError ? error : UsageError;
   let text = `pulumi-advertising: ${error.message}`;
   // Errors of Node's `parseArgs` are wrong usage too.
   if (error instanceof UsageError || error.code?.startsWith("ERR_PARSE_ARGS"))
     text += `\nSee \`${COMMAND} --help\``;
-  console.error(withPage(text, code));
+  console.error(withPage(text, cause));
   process.exitCode = 2;
 }
 

@@ -140,9 +140,9 @@ export async function check(
   );
   if (deployment.isUp && isChanged) await runtime.journal().openOnce();
   const failures = [
-    ...wrong.map((text) => withPage(text, ArgumentsError.code)),
+    ...wrong.map((text) => withPage(text, ArgumentsError)),
     ...problemsBeside(runtime.reading, context.run?.inherited).map((problem) => {
-      return withPage(describeSettingProblem(problem), SettingsError.code);
+      return withPage(describeSettingProblem(problem), SettingsError);
     }),
   ];
   const fail = (error: unknown) => void failures.push(describeError(error));

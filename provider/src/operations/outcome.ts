@@ -119,7 +119,7 @@ export function describeDefect(error: unknown) {
 /** A failure's message for users, with its page. */
 export function describeError(error: unknown) {
   const ours = error instanceof ResourceFailure ? error : toAdvertisingError(error);
-  return withPage(ours.message, ours.code);
+  return withPage(ours.message, ours);
 }
 
 /**

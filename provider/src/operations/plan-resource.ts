@@ -4,7 +4,6 @@ import {
   BlockedCreateError,
   hasValue,
   own,
-  type Secrets,
   type Values,
 } from "../base/index.js";
 import type { AnyKind, Kind } from "../kinds/index.js";
@@ -81,7 +80,7 @@ export function planObjects(
   const checked = runtime.deployment.checked(ref.key);
   const { wasSecret = new Set() } = checked;
   const secret = secretArgumentsIn(inputs);
-  for (const name of secret) registerSecrets(own(inputs, name), runtime.secrets);
+  for (const name of secret) runtime.secrets.addWithin(own(inputs, name));
   const plan = {
     runtime,
     resource,
@@ -266,18 +265,6 @@ export function blockedIn({ runtime: { record }, objects }: Plan): OpenObject[] 
     const listedKey = record.openKeys.get(mark) ?? inState?.key ?? ref.key;
     return [{ ...action, ref: parseKey(listedKey) }];
   });
-}
-
-/** Shorter texts are not real secrets, and masking them would damage ordinary words. */
-const MIN_SECRET_CHARACTERS = 4;
-
-/** Registers every string and number in `value` for scrubbing. */
-function registerSecrets(value: unknown, secrets: Secrets) {
-  if (typeof value === "object")
-    for (const part of Object.values(value ?? {})) registerSecrets(part, secrets);
-  if (String(value).length < MIN_SECRET_CHARACTERS) return;
-  if (typeof value === "string") secrets.add(value);
-  if (typeof value === "number") secrets.addNumber(value);
 }
 
 /** With any secret in a set's `events` or `defaults`, no argument of its members is shown. */

@@ -87,7 +87,7 @@ export class AdvertisingPlugin {
       mayLackPassword: true,
     });
     return problems.map((problem) =>
-      withPage(describeSettingProblem(problem), SettingsError.code),
+      withPage(describeSettingProblem(problem), SettingsError),
     );
   }
 

@@ -66,7 +66,7 @@ export function expectOneCopy() {
     "Nothing was sent. Declare the package in the program's dependencies, and in libraries only in peerDependencies. " +
       "Then run `npm dedupe` (pnpm, yarn dedupe). See `npm ls pulumi-advertising`.",
   ];
-  throw runError(withPage(lines.join("\n"), ArgumentsError.code));
+  throw runError(withPage(lines.join("\n"), ArgumentsError));
 }
 
 class Program {
@@ -193,8 +193,8 @@ export function programError(
   const lines = [`${count(total, "problem")}. ${consequence}`];
   if (problems.length > 0) lines.push(describeSettingProblems(problems));
   lines.push(...cut(sections, MAX_PROBLEMS).map((section) => `  ${section}`));
-  const { code } = findings.length > 0 ? ArgumentsError : SettingsError;
-  return runError(withPage(lines.join("\n"), code));
+  const cause = findings.length > 0 ? ArgumentsError : SettingsError;
+  return runError(withPage(lines.join("\n"), cause));
 }
 
 /**
@@ -298,7 +298,7 @@ export function afterTransformations(
 ) {
   const errorOf = (input: string) =>
     runError(
-      withPage(takenAwayMessage(labelOf(kind.name, name), input), ArgumentsError.code),
+      withPage(takenAwayMessage(labelOf(kind.name, name), input), ArgumentsError),
     );
   if (!Object.hasOwn(props, PROVIDER)) throw errorOf(PROVIDER);
   if (pulumi.runtime.isDryRun() && internals.currentMocks() === undefined)

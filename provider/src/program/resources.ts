@@ -379,7 +379,7 @@ export function validate(
     throw new ArgumentsError(
       withPage(
         `validate: expected one of ${names}; got ${show(kind)}`,
-        ArgumentsError.code,
+        ArgumentsError,
       ),
     );
   }
