@@ -66,8 +66,8 @@ export function readAnswers(
     if (left.length === 0) faults.push(`"${name}" has two answers`);
     // Several runs may have sent a resource's create, and an id is that of one of them. The last one knew that nothing was
     // open, or it wouldn't have sent its own. A doubtful one may be another state's.
-    const isLikely = ({ record }: Create) => !record.isDoubtful || record.id === id;
-    if (id !== "") left = [left.findLast(isLikely) ?? left.slice(-1)].flat();
+    const likely = left.findLast(({ record }) => !record.isDoubtful || record.id === id);
+    if (id !== "") left = [likely ?? left.slice(-1)].flat();
     for (const create of left) {
       const conflict = idConflict({ create, id }, creates, [...answers.values()]);
       if (conflict === undefined) answers.set(create, { create, id, isForgotten });

@@ -79,15 +79,15 @@ export function stackCreatesIn(
   const isOpen = ({ record, knownBy }: Create) =>
     knownBy === "state" || openMarks.has(record.mark);
   const asking = sorted.filter(isOpen);
-  const isKnown = ({ ref, record }: Create) => isMade(record) && !isOfHiddenEvents(ref);
-  const created = asking.filter(isKnown);
+  const created = asking.filter(({ ref, record }) => {
+    return isMade(record) && !isOfHiddenEvents(ref);
+  });
   // The next run takes such an object over, and sends nothing: that resolves what other runs have sent for it.
   const made = new Set(created.map(({ ref }) => ref.urn));
-  const isAsked = ({ knownBy, ref }: Create) => knownBy === "state" || !made.has(ref.urn);
   return {
     stack,
     saved,
-    open: asking.filter(isAsked),
+    open: asking.filter(({ knownBy, ref }) => knownBy === "state" || !made.has(ref.urn)),
     created,
     ended: sorted.filter((each) => !isOpen(each) && each.knownBy === "journal"),
     journals: journals.filter((each) => isOfState(each, saved)),

@@ -249,7 +249,7 @@ function openAdvice(all: readonly Namesake[]) {
   };
   const first = namesOf(elsewhere);
   const unknown = all.filter((each) => each.open.id === undefined);
-  const urns = new Set(elsewhere.map((each) => refLike(ref, each.open.key).resourceUrn));
+  const urns = new Set(elsewhere.map((each) => urnLike(ref, each.open.key)));
   const lines = [];
   if (urns.size > 0)
     lines.push(
@@ -267,11 +267,10 @@ function openAdvice(all: readonly Namesake[]) {
   return lines;
 }
 
-/** The ref of a key, in the stack and the front end of another ref. */
-function refLike({ identity, resource, resourceUrn }: ResourceRef, key: string) {
-  const ref = refOfKey(key, stackOf(identity));
-  if (!isOfPlugin({ resource, resourceUrn })) return ref;
-  return { ...ref, resourceUrn: otherFormUrn(ref) };
+/** The resource's URN of a key, in the stack and the front end of another ref. */
+function urnLike(other: ResourceRef, key: string) {
+  const ref = refOfKey(key, stackOf(other.identity));
+  return isOfPlugin(other) ? otherFormUrn(ref) : ref.resourceUrn;
 }
 
 /** For a preview in which the advertiser is not known yet. */

@@ -174,10 +174,9 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
 function tellSet(plan: Plan, objects: readonly PlannedObject[]) {
   const { runtime, resource, kind, ref, fates } = plan;
   if (resource === kind) return;
-  const isKept = (id: string) => fates.isHeld({ id });
   // As for a single resource that is replaced.
   const isReplaced = objects.some(({ action }) => action.do === "replace");
   const severity = isReplaced ? "warn" : "info";
-  const message = planMessage(plan, objects, isKept);
+  const message = planMessage(plan, objects, (id) => fates.isHeld({ id }));
   runtime.messages.tellAt(severity, ref.resourceUrn, message);
 }

@@ -171,9 +171,10 @@ export class Platform {
     const objects = this.objects[noun];
     if (operation === "search") {
       // A filter matches a part of a field's text, as in a person's search.
-      const isFound = (object: SandboxObject) =>
-        [...filters].every(([field, text]) => String(object[field] ?? "").includes(text));
-      return success({ payload: [...objects.values()].filter(isFound) });
+      const payload = [...objects.values()].filter((object) =>
+        [...filters].every(([field, text]) => String(object[field] ?? "").includes(text)),
+      );
+      return success({ payload });
     }
     const object = objects.get(id);
     if (!object) return failure(404, `${noun} ${id} was not found`);

@@ -10,7 +10,7 @@ import { asRecord, mapValues, type Values } from "../base/index.js";
 import { checkArguments, resourceOfType } from "../kinds/index.js";
 import type { ResourceName } from "../kinds/vocabulary.js";
 import { currentProgram, type Finding, programError } from "../program/index.js";
-import { exactId, problemMessages, type ValidationOptions } from "../rules/index.js";
+import { exactId, problemMessages } from "../rules/index.js";
 import { labelOf, readDeclaredSet, UNKNOWN } from "../state/index.js";
 
 /** The options of {@link setMocks}. */
@@ -119,11 +119,6 @@ export interface DeclaredResource {
   readonly outputs: Values;
 }
 
-const READING: ValidationOptions = {
-  isUnknown: (value) => value === UNKNOWN,
-  isFromOutputs: true,
-};
-
 class MockPlatform {
   readonly #findings: Finding[] = [];
   #ids = 0;
@@ -145,7 +140,7 @@ class MockPlatform {
         kind,
         mapValues(asRecord(inputs), unwrapRpcSecret),
         currentProgram().reading.settings,
-        READING,
+        { isUnknown: (value) => value === UNKNOWN, isFromOutputs: true },
       );
       outputs = checked.values;
       if (checked.problems.length > 0)
