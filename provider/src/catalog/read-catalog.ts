@@ -40,10 +40,8 @@ export function readCatalog(
   const report: AddFinding = (source, reason, about) => {
     findings.push({ level: "error", subject: "", property: "", reason, source, ...about });
   };
-  const written = readWritten(file, [".yaml", ".yml", ".json", ...CSV], {
-    report,
-    ignoreColumns,
-  });
+  const endings = [".yaml", ".yml", ".json", ...CSV];
+  const written = readWritten(file, endings, report, ignoreColumns);
   const content = validateCatalog(written, limits, report);
   if (content.advertisers.length + content.events.length + findings.length === 0)
     report({ file }, "has no advertisers and no events: write them under advertisers");
@@ -54,9 +52,9 @@ export function readCatalog(
 function readWritten(
   file: string,
   endings: readonly string[],
-  reading: { report: AddFinding; ignoreColumns: readonly string[] },
+  report: AddFinding,
+  ignoreColumns: readonly string[],
 ): WrittenCatalog {
-  const { report, ignoreColumns } = reading;
   const nothing: WrittenCatalog = { defaults: [], events: [] };
   const refuse = (reason: string, place?: Partial<Source>) => {
     report({ file, ...place }, printable(reason));
@@ -89,13 +87,11 @@ function readWritten(
   if (eventsFile === undefined) return written;
   const { path, source } = eventsFile;
   const beside = isAbsolute(path) ? path : join(dirname(file), path);
-  const { events } = readWritten(beside, CSV, {
-    ...reading,
-    report: (place, reason, about) => {
-      if (place.line !== undefined) report(place, reason, about);
-      else report(source, `eventsFile ${reason}`);
-    },
-  });
+  const reportBeside: AddFinding = (place, reason, about) => {
+    if (place.line !== undefined) report(place, reason, about);
+    else report(source, `eventsFile ${reason}`);
+  };
+  const { events } = readWritten(beside, CSV, reportBeside, ignoreColumns);
   return { ...written, events: [...written.events, ...events] };
 }
 

@@ -40,7 +40,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Creates `folder` for the owner alone, if missing. @throws UnusableFile if everybody may replace its files. */
 export function makePrivateFolder(folder: string, disk: Disk) {
-  if (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) {
+  if (!disk.existsSync(folder)) {
     // Throws a better error than mkdir, which fails with ENOENT on a read-only volume.
     expectWritable(folder, disk);
     disk.mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
@@ -85,8 +85,7 @@ export function hasCode(error: unknown, ...codes: readonly string[]) {
 /** For a preview: checks without writing anything. @throws the system's error if a run couldn't create `path`. */
 export function expectWritable(path: string, disk: Disk) {
   let folder = dirname(path);
-  while (disk.statSync(folder, { throwIfNoEntry: false }) === undefined)
-    folder = dirname(folder);
+  while (!disk.existsSync(folder)) folder = dirname(folder);
   disk.accessSync(folder, constants.W_OK | constants.X_OK);
 }
 

@@ -8,7 +8,6 @@ import {
   BlockedCreateError,
   cut,
   isSameValue,
-  SettingsError,
   type Values,
   withoutUndefined,
   withPage,
@@ -29,7 +28,7 @@ import {
   shownAction,
 } from "../plan/index.js";
 import { MAX_PROBLEMS, problemMessages } from "../rules/index.js";
-import { describeSettingProblem, problemsBeside } from "../settings/index.js";
+import { problemsBeside, settingFailures } from "../settings/index.js";
 import {
   argumentsIn,
   MARKS,
@@ -141,9 +140,7 @@ export async function check(
   if (deployment.isUp && isChanged) await runtime.journal().openOnce();
   const failures = [
     ...wrong.map((text) => withPage(text, ArgumentsError)),
-    ...problemsBeside(runtime.reading, context.run?.inherited).map((problem) => {
-      return withPage(describeSettingProblem(problem), SettingsError);
-    }),
+    ...settingFailures(problemsBeside(runtime.reading, context.run?.inherited)),
   ];
   const fail = (error: unknown) => void failures.push(describeError(error));
   // For a resource in the state, `diff` shows these messages.

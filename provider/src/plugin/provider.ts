@@ -9,11 +9,9 @@ import {
   COMMAND,
   inStack,
   own,
-  SettingsError,
   UnsupportedError,
   type Values,
   withoutUndefined,
-  withPage,
 } from "../base/index.js";
 import { type AnyKind, providerReference, resourceOfType } from "../kinds/index.js";
 import {
@@ -33,10 +31,10 @@ import { adoptedBy } from "../plan/index.js";
 import { isOfProgram } from "../record/index.js";
 import { exactId } from "../rules/index.js";
 import {
-  describeSettingProblem,
   knownOperations,
   NAMESPACE,
   readSettings,
+  settingFailures,
 } from "../settings/index.js";
 import {
   argumentsIn,
@@ -86,9 +84,7 @@ export class AdvertisingPlugin {
       keys,
       mayLackPassword: true,
     });
-    return problems.map((problem) =>
-      withPage(describeSettingProblem(problem), SettingsError),
-    );
+    return settingFailures(problems);
   }
 
   /** Begins a run. @param urn the provider resource's. */

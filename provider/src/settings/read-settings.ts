@@ -10,7 +10,9 @@ import {
   mapValues,
   plainShellWord,
   printable,
+  SettingsError,
   shellWord,
+  withPage,
 } from "../base/index.js";
 import { defaultOf, show } from "../rules/index.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
@@ -218,6 +220,11 @@ export function describeSettingProblem(
   // Completed only now, when the stack is known.
   const typed = command.startsWith("pulumi ") ? inStack(command) : command;
   return `${source} ${reason}; to fix it:\n${indent}  ${typed}`;
+}
+
+/** Each problem, with its page. */
+export function settingFailures(problems: readonly SettingProblem[]) {
+  return problems.map((each) => withPage(describeSettingProblem(each), SettingsError));
 }
 
 export function describeSettingProblems(problems: readonly SettingProblem[]) {

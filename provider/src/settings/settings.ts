@@ -40,8 +40,9 @@ function textLike(form: RegExp) {
 }
 
 function isPlatformAddress(text: string) {
-  if (!URL.canParse(text) || /[?#]/.test(text)) return false;
-  const { protocol, hostname, username, password } = new URL(text);
+  const url = URL.parse(text);
+  if (!url || /[?#]/.test(text)) return false;
+  const { protocol, hostname, username, password } = url;
   const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
   return isSafe && username === "" && password === "";
 }
@@ -164,10 +165,10 @@ export function environmentNameOf(key: string) {
  * @returns `<host>[:<port>][/<path prefix>] <e-mail>`; empty if the settings have no address or e-mail.
  */
 export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email">) {
-  if (!URL.canParse(baseUrl) || email === undefined) return "";
-  const { host, pathname } = new URL(baseUrl);
+  const url = URL.parse(baseUrl);
+  if (!url || email === undefined) return "";
   // In lower case: no known platform distinguishes the case of an e-mail, and people type it either way.
-  return `${host}${pathname.replace(/\/$/, "")} ${email.toLowerCase()}`;
+  return `${url.host}${url.pathname.replace(/\/$/, "")} ${email.toLowerCase()}`;
 }
 
 /** Host and e-mail in lower case, as {@link accountOf} has them. */
