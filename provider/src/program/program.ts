@@ -297,9 +297,7 @@ export function afterTransformations(
   { resource, name, props, opts }: pulumi.ResourceTransformationArgs,
 ) {
   const errorOf = (input: string) =>
-    runError(
-      withPage(takenAwayMessage(labelOf(kind.name, name), input), ArgumentsError),
-    );
+    runError(withPage(takenAwayMessage(labelOf(kind.name, name), input), ArgumentsError));
   if (!Object.hasOwn(props, PROVIDER)) throw errorOf(PROVIDER);
   if (pulumi.runtime.isDryRun() && internals.currentMocks() === undefined)
     internals.expectKept(resource, [PROVIDER, SENDER], errorOf);

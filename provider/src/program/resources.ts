@@ -377,10 +377,7 @@ export function validate(
   if (!found) {
     const names = RESOURCES.map(({ name }) => `"${name}"`).join(", ");
     throw new ArgumentsError(
-      withPage(
-        `validate: expected one of ${names}; got ${show(kind)}`,
-        ArgumentsError,
-      ),
+      withPage(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError),
     );
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
