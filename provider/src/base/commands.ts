@@ -14,12 +14,12 @@ export function plainShellWord(text: string) {
 /** The stack that a printed command is about. */
 interface CommandTarget {
   /** Options that select the stack, as shell words. */
-  options: readonly string[];
+  options?: readonly string[];
   /** Whether it is an inline program of the Automation API, which Pulumi's command line can't run. */
   isInline?: boolean;
 }
 
-let commandTarget = (): CommandTarget => ({ options: [] });
+let commandTarget = (): CommandTarget => ({});
 
 /** Sets the stack of all commands that this process prints later. @param target called for each command. */
 export function setCommandTarget(target: () => CommandTarget) {
@@ -28,7 +28,7 @@ export function setCommandTarget(target: () => CommandTarget) {
 
 /** A command of Pulumi or of this package about a stack, as a user types it. */
 export function inStack(command: string) {
-  const { options, isInline } = commandTarget();
+  const { options = [], isInline } = commandTarget();
   if (isInline && command === "pulumi up") return command;
   return [command, ...options.map(plainShellWord)].join(" ");
 }

@@ -135,7 +135,7 @@ export function inProject(folder: string, key: string) {
 export function setPrintedStack(stackNow: () => string | undefined, folder?: string) {
   setCommandTarget(() => {
     const stack = stackNow();
-    if (stack === undefined) return { options: [] };
+    if (stack === undefined) return {};
     const inline = { options: ["--stack", stack], isInline: true };
     // This process may run in the temporary folder of its project file.
     if (folder === undefined) return inline;

@@ -11,7 +11,7 @@ import {
   type Values,
 } from "../base/index.js";
 import { type AnyKind, resourceOfType } from "../kinds/index.js";
-import { asUnresolved, type OpenCreate } from "../plan/index.js";
+import { asUnresolved } from "../plan/index.js";
 import { accountIn, isSecret, providerIn, type Resource } from "../record/index.js";
 import {
   CREATED,
@@ -107,8 +107,9 @@ async function assertResolved(
   if (sent.length + unresolved.size === 0) return;
   const saved = await record.stateNow();
   // Another provider may have taken it over since this run began.
-  const isKept = ({ mark }: OpenCreate) =>
-    saved?.resolved.has(mark) || saved?.unresolved.has(mark);
+  const lost = sent.filter(({ mark }) => {
+    return !saved?.resolved.has(mark) && !saved?.unresolved.has(mark);
+  });
   // It was replaced, and before that its creates were resolved.
   const isReplaced = saved?.withId(id).some((each) => each.delete);
   const listed = [...unresolved].filter(([, { mark }]) => {
@@ -117,9 +118,7 @@ async function assertResolved(
     return others.every(({ urn }) => urn === ref.resourceUrn);
   });
   const open = [
-    ...sent
-      .filter((each) => !isKept(each))
-      .map((each) => ({ ref: parseKey(each.key), record: asUnresolved(each) })),
+    ...lost.map((each) => ({ ref: parseKey(each.key), record: asUnresolved(each) })),
     ...listed.map(([key, each]) => ({ ref: objectRef(ref, key), record: each })),
   ];
   if (open.length === 0) return;

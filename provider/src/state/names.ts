@@ -162,7 +162,7 @@ export function isOfPlugin({
 }
 
 /** The URN that the resource of this name has in the other front end. */
-export function otherFormUrn(ref: Pick<ResourceRef, "resource" | "resourceUrn">) {
+export function otherFormUrn(ref: ObjectRef) {
   const { resource, resourceUrn } = ref;
   const types = typesIn(resourceUrn);
   const token = isOfPlugin(ref) ? typeTokenOf(resource) : pluginTokenOf(resource);
