@@ -12,6 +12,7 @@ import fs, {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { NotSentError } from "../../provider/src/base/index.js";
 import { sessionStore } from "../../provider/src/client/session-file.js";
 import { SessionJar } from "../../provider/src/client/session-jar.js";
 import type { Sandbox, SandboxAnswerer } from "../../provider/src/sandbox/index.js";
@@ -613,6 +614,19 @@ describe("long-lived sessions", () => {
     rmSync(dirname(file), { recursive: true });
     expect(await run.create("C")).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
+  });
+
+  it("a login that ends with its cancelled run isn't the file's fault, and no other follows", async () => {
+    const { file } = await start();
+    const url = new URL("http://127.0.0.1/rest/event");
+    const settings = settingsOf({ baseUrl: "http://127.0.0.1" });
+    const logIn = vi.fn(async () => {
+      throw new NotSentError("Not sent: this run was cancelled.");
+    });
+    const say = vi.fn();
+    const store = sessionStore(dependenciesOf({ settings, cookieFile: file, say }), logIn);
+    await expect(store.open(url)).rejects.toThrow(NotSentError);
+    expect([logIn.mock.calls.length, say.mock.calls]).toEqual([1, []]);
   });
 
   it("a late answer of an ended login changes nothing of the next one", async () => {

@@ -9,7 +9,7 @@
  */
 import { randomBytes, randomUUID, scryptSync } from "node:crypto";
 import { z } from "zod";
-import { jsonIn, LoginError, own } from "../base/index.js";
+import { jsonIn, LoginError, NotSentError, own } from "../base/index.js";
 import {
   acquireLock,
   cureFor,
@@ -217,7 +217,8 @@ export function sessionStore(
     try {
       return await work();
     } catch (error) {
-      if (error instanceof LoginError) throw error;
+      // The second one ends a cancelled run.
+      if (error instanceof LoginError || error instanceof NotSentError) throw error;
       cure = cureFor(error, path) ?? "Fix that";
       abandon(`is not used: ${(error as Error).message}. ${cure}`);
     }
