@@ -47,8 +47,8 @@ describe.each(
     fixture.engine.hides = ["deletionPolicy"];
     await run([fixture.is(), [other, OTHER]]);
     const program = [fixture.gone(), [other, OTHER]] as const;
-    expect(await run(program, false)).toMatch(/stays live/);
-    expect(await run(program)).toMatch(/2\)? .*isn't deleted, because .*secret/);
+    for (const isUp of [false, true])
+      expect(await run(program, isUp)).toMatch(/2\)? .*isn't deleted, because .*secret/);
     expect([sandbox.deletes, fixture.engine.state]).toEqual([0, undefined]);
   });
 

@@ -62,6 +62,24 @@ describe.each(
     expect(live()).toContain(6);
   });
 
+  it("it stays live if the same run creates an event for it", async () => {
+    const { sandbox, live } = await start(false);
+    const folder = newFolder();
+    const acme = new AdvertiserEngine(sandbox, folder, "acme");
+    const more = new SingleObjectFixture(form, sandbox, folder, "more");
+    for (const each of [acme, more.engine]) {
+      each.declares = { deletes: true };
+      each.plugin = plugin;
+    }
+    for (const isUp of [false, true]) {
+      const now = acme.newRun(DELETES_ONLY);
+      await runProgram(now, [[acme, undefined], more.is({ advertiserId: 6 })], isUp);
+      await now.close();
+      expect(wordsOf(now)).toMatch(/isn't deleted, because .*"more" belongs to it/);
+    }
+    expect(live()).toContain(6);
+  });
+
   it("it is deleted if its event is replaced", async () => {
     const { run, live } = await start(false);
     expect(await run("Other", 8)).toMatch(/deleted 6 on the platform/);

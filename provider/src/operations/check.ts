@@ -18,6 +18,7 @@ import {
   asksToDelete,
   checkArguments,
   type Kind,
+  ownerIn,
 } from "../kinds/index.js";
 import {
   adoptedBy,
@@ -125,7 +126,14 @@ export async function check(
   // The `diff` may have kept it: a replacement may also be the engine's decision.
   if (planned) deployment.unclaim(kind, planned.object.id ?? "", ref.key);
   if (!plan.declared.events) deployment.declared.add(ref.key);
-  for (const each of objects.flatMap(({ keys }) => keys)) deployment.declared.add(each);
+  for (const { keys, values: args, ref: own } of objects) {
+    for (const each of keys) deployment.declared.add(each);
+    if (kind.ownerKind)
+      deployment.owners.set(
+        objectKey(kind.ownerKind.name, String(ownerIn(kind, args))),
+        own.label,
+      );
+  }
   const wrong = [...claimConflicts(plan), ...cut(problemMessages(problems), MAX_PROBLEMS)];
   if (planned && planned.remediated.length > 0)
     wrong.push(remediatedMessage(ref, planned.remediated));

@@ -111,6 +111,8 @@ export class Deployment {
   readonly #stateNames = new Map<string, string>();
   /** The keys of all objects that were checked; for a set whose events are not known yet, the set's key. */
   readonly declared = new Set<string>();
+  /** By the {@link objectKey} of an owner, the label of an object that the program declares for it. */
+  readonly owners = new Map<string, string>();
   /** The keys of all objects that this run has come to. After an error the engine stops, though it has checked more. */
   readonly reached = new Set<string>();
   /** How many objects the program adopts. */

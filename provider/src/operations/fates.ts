@@ -2,7 +2,7 @@
  * What becomes of an object that leaves its resource: deleted, or live and why. Plans and the end of a run ask here, and
  * the delete itself once more.
  */
-import type { Values } from "../base/index.js";
+import { own, type Values } from "../base/index.js";
 import { asksToDelete, conversionEvent, type Kind, ownerIn } from "../kinds/index.js";
 import { DISPLACED } from "../plan/index.js";
 import {
@@ -86,7 +86,7 @@ export class ObjectFates {
       return `nothing shows what ${nameInUrn(hiding.urn)} has: its eventIds are secret`;
     // Pulumi passes it to the delete in plain, but no preview can read it.
     if (own?.some(({ resource: { outputs } }) => isSecret(outputs?.deletionPolicy)))
-      return "its deletionPolicy is secret in the state";
+      return SECRET_POLICY;
     const elsewhere = this.#holderElsewhere({ id, ref });
     if (elsewhere) return alsoBelongsTo([elsewhere.ref.key]);
     const { object } = deployment.checked(ref?.key ?? "").planned ?? {};
@@ -108,6 +108,8 @@ export class ObjectFates {
       return deployment.isClaimedOrAdopted(each.kind, each.id);
     });
     if (owned) return belongsTo(owned);
+    const declared = deployment.owners.get(objectKey(kind.name, id));
+    if (declared !== undefined) return `${declared} belongs to it`;
     // A set deletes before the run ends.
     const isOfSet = ref && ref.resource !== kind.name && deployment.isInProgram(ref.key);
     if (isOfSet && saved?.hasOtherProvider(provider, isSameAccount)) return OTHER_MAY_ADOPT;
@@ -157,6 +159,7 @@ export class ObjectFates {
 
   /** Both the state and, where it still declares the resource, the program must ask for the delete. */
   #unaskedReason(ref: ObjectRef | undefined, properties: Values | undefined) {
+    if (isSecret(own(properties, "deletionPolicy"))) return SECRET_POLICY;
     const inState = asksToDelete(properties);
     const inProgram = ref && this.runtime.deployment.asksToDelete(resourceKeyIn(ref.key));
     if (inState && inProgram !== false) return undefined;
@@ -177,6 +180,7 @@ export function withFate(kind: Kind, id: string, why: string) {
 
 export const UNREADABLE =
   "Pulumi's record doesn't show whether it also belongs to another resource";
+const SECRET_POLICY = "its deletionPolicy is secret in the state";
 const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
 /** The comment knows it by its beginning. */
 export const OTHER_MAY_ADOPT = `${MAY_BE_ADOPTED}, of another provider`;
