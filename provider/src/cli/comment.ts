@@ -160,7 +160,7 @@ function changeLine({ kind, ref, ...object }: ObjectChange) {
     " ",
     `- ${WORDS[does] ?? does}: ${kind.name} ${code(ref.shownName)}`,
     joined(" → ", ...ids),
-    code(`"${shown}"`),
+    shown === "" ? "" : code(`"${shown}"`),
     changes.join(", "),
   );
 }
