@@ -15,7 +15,7 @@ const CEILINGS = {
   functionsOfManyParameters: 4,
   arraysDestructured: 2,
   returnTypes: 3,
-  characters: 519134,
+  characters: 519139,
 };
 
 const source = measure(resolve(import.meta.dirname, "../../provider/src"));
