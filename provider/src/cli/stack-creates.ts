@@ -66,7 +66,8 @@ export function stackCreatesIn(
     if (listed) return { ref: refAt(key, listed.urn), record, knownBy: "record" as const };
     return { ref: refOfKey(key, stack), record, knownBy: "journal" as const };
   });
-  const all = [...inState, ...creates].map((create): Create => {
+  // What the state lists was sent last: since then, nothing more is.
+  const all = [...creates, ...inState].map((create): Create => {
     const { ref, record } = create;
     const current = saved.byKey.get(ref.key);
     const left = leftLiveIn(current?.resource.outputs ?? {}).filter(
