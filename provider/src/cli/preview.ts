@@ -50,7 +50,7 @@ import {
 /** The text that engine 3.259 prints for a secret value. */
 export const SECRET_TEXT = "[secret]";
 
-/** What the engine does with a resource of this package. */
+/** A step of the engine, for a resource of this package. */
 interface Step {
   op: string;
   urn: string;
@@ -146,7 +146,7 @@ function isHidden({ oldState, newState }: Step) {
   return isSecret || newState?.inputs?.events === UNKNOWN;
 }
 
-/** What Pulumi adds to a message. */
+/** Pulumi adds this to messages. */
 const MARKUP = /<\{%\w+%\}>|^(error|warning): /g;
 /** Sentences and lists about objects that stay live. */
 const OWN_LIVE = /\bIts (\w+) (\d+)\b/;

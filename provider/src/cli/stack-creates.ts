@@ -66,7 +66,7 @@ export function stackCreatesIn(
     if (listed) return { ref: refAt(key, listed.urn), record, knownBy: "record" as const };
     return { ref: refOfKey(key, stack), record, knownBy: "journal" as const };
   });
-  // What the state lists was sent last: since then, nothing more is.
+  // The creates that the state lists were sent last: since then, nothing more is sent.
   const all = [...creates, ...inState].map((create): Create => {
     const { ref, record } = create;
     const current = saved.byKey.get(ref.key);

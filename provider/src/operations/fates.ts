@@ -1,6 +1,6 @@
 /**
- * What becomes of an object that leaves its resource: deleted, or live and why. Plans and the end of a run ask here, and
- * the delete itself once more.
+ * The fate of an object that leaves its resource: deleted, or live, and why. Plans and the end of a run ask here, and the
+ * delete itself once more.
  */
 import { own, type Values } from "../base/index.js";
 import { asksToDelete, conversionEvent, type Kind, ownerIn } from "../kinds/index.js";
