@@ -223,7 +223,7 @@ function plannedIn(
   // Only the engine's own options replace a set, which keeps its events.
   const isReplacedSet = isSet && op === "replace";
   const declared = readDeclared(resource, newState?.inputs);
-  if (!declared.events || isHidden(step)) return [];
+  if (isHidden(step)) return [];
   const kind = kindOf(resource);
   const can = knownOperations(kind, settings);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };

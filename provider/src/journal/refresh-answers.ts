@@ -1,9 +1,9 @@
 /** Answers about creates of unknown outcome, on their way from `pending` to the providers of the refresh that it runs. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asRecord, jsonIn } from "../base/index.js";
-import { type Disk, readPrivate, replacePrivate, systemDisk } from "../files/index.js";
+import { type Disk, readPrivate } from "../files/index.js";
 
 /**
  * The answers that `pending` passes to a refresh, by mark: the object (`objectKey`), or an empty text. `carrier`: the id of
@@ -22,17 +22,18 @@ const MAX_VARIABLE_CHARACTERS = 30_000;
 export async function passAnswers<T>(
   answers: RefreshAnswers,
   command: (environment: NodeJS.ProcessEnv) => Promise<T>,
-  disk = systemDisk,
 ) {
   const text = JSON.stringify(answers);
   if (text.length <= MAX_VARIABLE_CHARACTERS) return command({ [ANSWERS]: text });
   // The system clears this folder, if the command is killed.
   const folder = mkdtempSync(join(tmpdir(), "pulumi-advertising-"));
   const path = join(folder, "answers.json");
-  replacePrivate(path, text, disk);
-  return command({ [ANSWERS]: FILE_PREFIX + path }).finally(() => {
+  try {
+    writeFileSync(path, text, { mode: 0o600 });
+    return await command({ [ANSWERS]: FILE_PREFIX + path });
+  } finally {
     rmSync(folder, { recursive: true, force: true });
-  });
+  }
 }
 
 const FILE_PREFIX = "file:";
