@@ -426,7 +426,7 @@ export class Simulation {
     const isRefreshed = how === "refresh" && !isKilled && errors.length === 0;
     const isWhole = !options.targets && !stack.isRenamed;
     const isSeen = isRefreshed ? isWhole : isWell && !isBlind;
-    if (!isSeen && saves > 0) this.#noteForgotten(stack, before);
+    if (!isSeen) this.#noteForgotten(stack, before);
     if (isWell) {
       this.#releaseSaid(machine);
       // A program without a resource of this package starts no provider.
