@@ -87,6 +87,15 @@ const mistaken = async () => {
   const read = advertising.ConversionEvent.get("x", 3);
   new advertising.Advertiser("x", { advertiserName: "" });
   return { read: read.eventId };
+};
+const late = async () => {
+  new advertising.Advertiser("a", { advertiserName: "A", deletionPolicy: "delete" });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  new advertising.Advertiser("x", { advertiserName: "" });
+};
+const throwing = async () => {
+  const { id } = new advertising.Advertiser("a", { advertiserName: "A", deletionPolicy: "delete" });
+  id.apply(() => { throw new Error("the user's own"); });
 };`);
   stack.write(
     "inline.cjs",
@@ -103,6 +112,11 @@ const open = (url) => LocalWorkspace.createOrSelectStack(
   console.log((await one.preview()).stdout);
   one.workspace.program = mistaken;
   await one.preview().catch(({ message }) => console.log(message));
+  // Whatever the program hasn't come to stays.
+  for (const program of [late, throwing]) {
+    one.workspace.program = program;
+    await one.up().catch(({ message }) => console.log(message));
+  }
 })();`,
   );
   const { output } = await runProcess(
@@ -115,6 +129,7 @@ const open = (url) => LocalWorkspace.createOrSelectStack(
   expect(output).toContain("3 unchanged");
   // It ends, though it reads something.
   expect(output).toContain("advertiserName expected");
+  expect(output).toContain("the user's own");
   expect(output).not.toMatch(/earlier run|takes over|journal|not deleted/);
   expect(sandbox).toMatchObject({ creates: 4, deletes: 2 });
 });

@@ -135,8 +135,9 @@ describe("several processes", () => {
     expect(beside(file)).toEqual([]);
   });
 
-  it("killed before each file-system call: the file is whole, and the next run does not wait", // Several hundred runs, each of which computes a verifier.
-  { timeout: 5 * MINUTE }, async () => {
+  it("killed before each file-system call: the file is whole, and the next run does not wait", { // Several hundred runs, each of which computes a verifier.
+    timeout: 5 * MINUTE,
+  }, async () => {
     // Its calls begin with those of a session that isn't long-lived.
     const keepLoggedIn = true;
     const { sandbox, folder, client } = await start({ loginsPerMinute: 1000 });

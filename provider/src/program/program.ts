@@ -162,6 +162,7 @@ function begin() {
   const program = new Program();
   warn(program.reading.warnings);
   internals.silenceFailedRegistrations();
+  internals.endOnlyWithoutErrors();
   return program;
 }
 

@@ -75,9 +75,14 @@ export function expectKept(
   });
 }
 
+/** The connection to the engine. */
+interface Monitor {
+  signalAndWaitForShutdown?(request: object, done: (error: object) => void): void;
+}
+
 /** Exported by Pulumi's runtime, but not in its types. */
 const pulumiState = state as {
-  getStore?(): { settings?: { options?: { monitorAddr?: string }; monitor?: object } };
+  getStore?(): { settings?: { options?: { monitorAddr?: string }; monitor?: Monitor } };
   getLocalStore(): unknown;
 };
 
@@ -110,6 +115,23 @@ export function pauseStackTraces(from: new (...args: never) => unknown) {
     Error.stackTraceLimit = limit;
     if (error instanceof Error) Error.captureStackTrace(error, from);
     return error;
+  };
+}
+
+/** gRPC's status UNAVAILABLE: for Pulumi's SDK, the engine has ended before. The SDK then reports the program's errors. */
+const ALREADY_ENDED = { code: 14 };
+
+/**
+ * Keeps an inline program of the automation API that has errors from ending as if it had none: the engine would delete
+ * what the program has not declared. For programs of the CLI, Pulumi's SDK does the same.
+ */
+export function endOnlyWithoutErrors() {
+  const { monitor } = pulumiState.getStore?.()?.settings ?? {};
+  const signal = monitor?.signalAndWaitForShutdown;
+  if (!monitor || !signal) return;
+  monitor.signalAndWaitForShutdown = (request, done) => {
+    if (pulumi.log.hasErrors()) done(ALREADY_ENDED);
+    else signal.call(monitor, request, done);
   };
 }
 
