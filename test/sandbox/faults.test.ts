@@ -628,6 +628,25 @@ describe("T4: redirects are never followed", () => {
     },
   );
 
+  it("302 to any other address may follow a success: it's not sent again, and the next create has another login", async () => {
+    const { sandbox, client } = await start();
+    await client.create("first");
+    const redirect = {
+      on: "create" as const,
+      act: true,
+      with: { kind: "answer" as const, status: 302, headers: { location: "/rest/list" } },
+    };
+    sandbox.fail(redirect);
+    expect((await client.create("A")).kind).toBe("OutcomeUnknownError");
+    expect(await client.create("B")).toMatchObject({ kind: "created" });
+    expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
+    // If each create is answered so, the login isn't the reason.
+    sandbox.fail({ ...redirect, times: 5 });
+    for (const name of ["C", "D", "E", "F", "G"])
+      expect((await client.create(name)).kind).toBe("OutcomeUnknownError");
+    expect(counts(sandbox)).toEqual({ logins: 3, creates: 8 });
+  });
+
   it.each([307, 308])("%i to another origin, which gets no request", async (status) => {
     const other = await useSandbox();
     const connections = countConnections(other);

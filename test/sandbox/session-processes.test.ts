@@ -135,7 +135,8 @@ describe("several processes", () => {
     expect(beside(file)).toEqual([]);
   });
 
-  it("killed before each file-system call: the file is whole, and the next run does not wait", { // Several hundred runs, each of which computes a verifier.
+  it("killed before each file-system call: the file is whole, and the next run does not wait", {
+    // Several hundred runs, each of which computes a verifier.
     timeout: 5 * MINUTE,
   }, async () => {
     // Its calls begin with those of a session that isn't long-lived.

@@ -273,7 +273,7 @@ table("a create", creates, [
   ...[400, 401, 403, 404, 405, 406, 409, 422].map(
     (status) => ["refused", status, { id: 4 }, ""] as const,
   ),
-  ...[301, 302, 303].map((status) => ["refused", status, ""] as const),
+  ...[301, 302, 303, 307, 308].map((status) => ["unclear", status, ""] as const),
 ]);
 
 it("an own name that begins with ERROR says nothing", () => {
@@ -388,9 +388,7 @@ const changes: Rows = [
   ],
   ["refused", 200, ...DOCUMENTED_NO, { ...NO, message: "no", payload: MADE }],
   ["unclear", 201, "", { id: 77 }],
-  ...[202, 203, 207, 302, 500, 503].map(
-    (status) => [status === 302 ? "refused" : "unclear", status, OK] as const,
-  ),
+  ...[202, 203, 207, 302, 500, 503].map((status) => ["unclear", status, OK] as const),
   ["refused", 400, OK, MADE],
   ["refused", 406, { message: "can not be deleted: pixel 7 was not found" }],
   ["refused", 405, ""],
@@ -766,23 +764,27 @@ table(
       { ...OK, message: "session ok", payload: { id: 1 } },
       { ...OK, message: "session ok", errors: ["ERROR: no"] },
     ],
-    ["clear", 302, ""],
+    ["redirected", 302, ""],
     ["not about it", 307, ""],
     ["not about it", 406, { message: "login name not valid" }],
   ],
 );
 
-it.each<[string, string | undefined]>([
+it.each([
   ["/login", "clear"],
   ["https://sso.example.com/?back=/rest/event", "clear"],
-  ["/login/42?id=7", undefined],
+  ["/login/42?id=7", "redirected"],
   ["/login?back=/rest/event/7", "clear"],
-  ["/rest/event/123", undefined],
-  ["/events/123/edit", undefined],
-  ["/event?id=123", undefined],
-  ["/accounts/7/sign-in", undefined],
-  ["/oauth?client_id=12&back=/", undefined],
-  ["https://[", "clear"],
+  ["/users/Sign_In", "clear"],
+  ["/rest/event/123", "redirected"],
+  ["/events/123/edit", "redirected"],
+  ["/event?id=123", "redirected"],
+  ["/rest/events", "redirected"],
+  ["/rest/events?from=/login", "redirected"],
+  ["/", "redirected"],
+  ["/accounts/7/sign-in", "redirected"],
+  ["/oauth?client_id=12&back=/", "redirected"],
+  ["https://[", "redirected"],
 ])("a redirect to %s", (location, sign) => {
   for (const status of [301, 302, 303])
     expect(sessionProblemIn(answer(status, "", { location }))).toBe(sign);

@@ -5,7 +5,7 @@
  * text that begins with ERROR (in `errors`: a refusal; elsewhere: an objection), or with WARNING (no objection). Pure.
  *
  * created   200 or 201, exactly one positive id, no objection, and no own name or advertiser other than was sent
- * refused   (certainly not carried out) 4xx except 408 and 499; a documented no; 301 to 303 to an address without an id
+ * refused   (certainly not carried out) 4xx except 408 and 499; a documented no; 301 to 303 to a login
  * done      update: an empty 200 or 204; or, without an objection or another id, `success` true or each field as sent.
  *           delete: the same, except that fields prove nothing. read: exactly one record of this object
  * gone      404 or 410 to a read or a delete, an empty list or `null` to a read; but only if the same operation has
@@ -162,7 +162,7 @@ function unclear(reason: string) {
 function troubleIn(answer: ParsedResponse, findings: Findings): Trouble | undefined {
   const { kind, status, broken } = answer;
   const isSuccess = status === 200 || status === 201;
-  // Assumptions: a 4xx except 408 and 499 (the peer gave up) is a refusal; a redirect without an id leads to a login.
+  // Assumption: a 4xx except 408 and 499 (the peer gave up) is a refusal.
   const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 499;
   if (isRefusal || (isSuccess && findings.isRefused) || leadsToLogin(answer))
     return { kind: "refused" };

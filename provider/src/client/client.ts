@@ -89,7 +89,7 @@ export class Client {
     if (verdict.kind === "created")
       return { id: verdict.id, warnings: warningsOf(response) };
     // A login page has no id, but it proves that the create got no further than the session.
-    if (verdict.kind === "refused" || session !== "accepted") throw refusalError(response);
+    if (verdict.kind === "refused" || session === "refused") throw refusalError(response);
     throw new OutcomeUnknownError(
       `${what} was sent at ${sentAt} and got an unusable response (status ${answer.status}): ${verdict.reason}.${quoteFor(response)}`,
     );

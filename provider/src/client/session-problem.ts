@@ -7,23 +7,27 @@ import { findingsIn, messagesIn, type ParsedResponse, VALUE } from "./answer.js"
 /**
  * Whether the session let a request through. `ended`: the request must be resent on another login. `refused`: another
  * login didn't help, wouldn't help, or is impossible (Basic). Assumption: a request that was refused because of its
- * session was not carried out.
+ * session was not carried out. `unsure`: a create may have been carried out, or its session has ended.
  */
-export type SessionVerdict = "accepted" | "refused" | "ended";
+export type SessionVerdict = "accepted" | "refused" | "ended" | "unsure";
 
 /** Quoted parts of a sentence are left out: the name of an event may be "Login". */
 const QUOTED = /"[^"]*"|(?<!\w)'[^']*'(?!\w)/g;
 const LOGIN_PAGE =
   /^\s*<(!doctype html|html)\b.*<input\b[^<>]*\btype\s*=\s*["']?password/is;
+const LOGIN_ADDRESS = /^[^?]*(log|sign)[-_]?(in|on)|^[^?]*(auth|sso|session)/i;
+const OBJECT_ADDRESS = /^[^?]*\/\d+(?![\w.:-])|[?&](\w+_)?id=\d/i;
 
 /**
  * @returns `clear` for what is clearly about the login: a redirect to one, a login page, words about a session, a 401 with
  * hardly any words; `bare` for a 403 with hardly any words; `doubtful` for a 401 or 403 with words about something else: a
- * missing permission, or an invalid body. Undefined if the session isn't the trouble.
+ * missing permission, or an invalid body; `redirected` for another redirect, which may be a success or lead to a login page of
+ * any name. Undefined if the session isn't the trouble.
  */
 export function sessionProblemIn(answer: ParsedResponse) {
   const { status, body, data, kind } = answer;
   if (leadsToLogin(answer)) return "clear";
+  if (isRedirect(status)) return "redirected";
   if (![200, 401, 403].includes(status)) return undefined;
   if (kind === "html" && LOGIN_PAGE.test(body)) return "clear";
   // An `ERROR:` entry without `success: false` is a refusal, but never a reason to resend: a wrong guess creates twice.
@@ -50,11 +54,16 @@ function isAboutALogin(text: string) {
 }
 
 /**
- * Whether a response redirects to a login. Assumption: every 301, 302 and 303 does, since a login page may have any
- * name. Exception: an address with a number may show a created object. 307 and 308 ask for the same POST at another
- * address. No redirect is ever followed.
+ * Whether a response redirects to an address that looks like a login's. Another one, such as a list or an object, may
+ * follow a success. 307 and 308 ask for the same POST at another address. No redirect is ever followed.
  */
 export function leadsToLogin({ status, headers }: ParsedResponse) {
-  if (![301, 302, 303].includes(status)) return false;
-  return !/^[^?]*\/\d+(?![\w.:-])|[?&](\w+_)?id=\d/i.test(headers.location ?? "");
+  const { location = "" } = headers;
+  return (
+    isRedirect(status) && LOGIN_ADDRESS.test(location) && !OBJECT_ADDRESS.test(location)
+  );
+}
+
+function isRedirect(status: number) {
+  return [301, 302, 303].includes(status);
 }

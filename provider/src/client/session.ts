@@ -38,6 +38,8 @@ export type BeforeSend = (sentAt: string) => Promise<void>;
 type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> &
   Pick<SendOptions, "idempotent">;
 
+type SessionAttempt = SessionRequest & SendOptions;
+
 interface ActiveLogin {
   login: OpenSession;
   openedAtMs: number;
@@ -86,7 +88,7 @@ export class Session {
     );
   }
 
-  async #sendOnce(request: SessionRequest & SendOptions, beforeSend: BeforeSend) {
+  async #sendOnce(request: SessionAttempt, beforeSend: BeforeSend) {
     const isResend = request.bypassesSlots === true;
     let response: SessionResponse | undefined;
     await this.#sender.sendWithRetry(async (transmit) => {
@@ -98,7 +100,7 @@ export class Session {
         const headers = await current.login.headers(request.url);
         if (this.#current !== current) return undefined;
         const attempt = await transmit({ ...request, headers, notedAtMs });
-        response = this.#noteAttempt(attempt, current, request.url, isResend);
+        response = this.#noteAttempt(attempt, current, request);
         return attempt;
       } finally {
         current.inFlight--;
@@ -142,7 +144,7 @@ export class Session {
   }
 
   /** Notes what an attempt shows about its login. @returns `undefined` if there is no response. */
-  #noteAttempt(attempt: AttemptResult, current: ActiveLogin, url: URL, isResend: boolean) {
+  #noteAttempt(attempt: AttemptResult, current: ActiveLogin, request: SessionAttempt) {
     if (attempt instanceof TransportFailure) {
       // A request that was sent counts as let through: no response has refused its login.
       if (attempt.sent) current.letThrough++;
@@ -150,26 +152,30 @@ export class Session {
       return undefined;
     }
     const answer = parseResponse(attempt);
-    const cookiesStored = current.login.storeCookies(answer, url);
-    const session = this.#verdictOf(answer, current, url, isResend);
+    const cookiesStored = current.login.storeCookies(answer, request.url);
+    const session = this.#verdictOf(answer, current, request);
     // A rate limiter may answer before the session is checked, so 429 and 503 say nothing about the session.
     const isLimited = answer.status === 429 || answer.status === 503;
     if (session === "accepted" && !isLimited) current.letThrough++;
     current.lastConnectFailed = false;
-    if (session === "ended" && this.#current === current) this.#current = undefined;
+    const { login, letThrough } = current;
+    // A login that has let nothing through isn't replaced: then each create would cause a login.
+    const mayHaveEnded = session === "unsure" && (login.isRestored || letThrough > 0);
+    if ((session === "ended" || mayHaveEnded) && this.#current === current)
+      this.#current = undefined;
     return { answer, cookiesStored, session };
   }
 
   #verdictOf(
     answer: ParsedResponse,
     current: ActiveLogin,
-    url: URL,
-    isResend: boolean,
+    { url, bypassesSlots: isResend, idempotent }: SessionAttempt,
   ): SessionVerdict {
     const { login, openedAtMs, letThrough } = current;
     const problem = sessionProblemIn(answer);
     const refusalKey = `${url.pathname} ${answer.status} ${problem}`;
     if (problem === undefined) return "accepted";
+    if (problem === "redirected" && !idempotent) return "unsure";
     if (login.isBasic) {
       if (problem !== "clear") return "accepted";
       // If they were accepted before, the credentials are right, and the refusal is about this request.
