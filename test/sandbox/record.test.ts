@@ -156,6 +156,21 @@ describe.each(FORMS.flatMap((form) => [true, false].map((isFirst) => ({ form, is
       },
     );
 
+    it("without its disk, and a refresh, which Pulumi advises, comes first: it warns, and sends nothing", async () => {
+      const { on, declared, other, expectAsked } = await start(form, isFirst);
+      await on(newFolder()).upAndKill(declared);
+      // Without a resource in the state, no provider is asked. A set's refresh saves the create.
+      const isSetUpdated = form === "a set that is updated";
+      const refreshing = isSetUpdated ? on(newFolder()) : other();
+      if (isFirst && !isSetUpdated) return;
+      const { run, error } = await refreshing.refresh();
+      expect([error, wordsOf(run)]).toEqual([
+        undefined,
+        expect.stringContaining("Don't let it clear pending creates"),
+      ]);
+      await expectAsked(on(newFolder()));
+    });
+
     it("without its disk, and again with its disk: it is asked about, and sent no second time", async () => {
       const { here, on, declared, expectAsked } = await start(form, isFirst);
       await on(newFolder()).upAndKill(declared);

@@ -19,7 +19,7 @@ import {
   fingerprintOfBody,
   type Kind,
 } from "../kinds/index.js";
-import { changeMessages, sentAsIfUpdated } from "../plan/index.js";
+import { changeMessages, isMade, sentAsIfUpdated } from "../plan/index.js";
 import { accountIn, holdsSecret, isSecret } from "../record/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import {
@@ -89,9 +89,10 @@ export async function readResource(
   const noted = isUpdatable ? await keepUpdate(runtime, stored, found.urn) : undefined;
   const isAnswered = applyAnswers(operations, { id, ref, properties }, stored, noted);
   if (!isAnswered) {
-    if (stored.unresolved.size > 0)
+    const { own } = await runtime.record.open();
+    if (stored.unresolved.size > 0 || !own.every(isMade))
       runtime.messages.say(
-        `A refresh leaves unresolved creates as they are. To list them:\n  ${inStack(`${COMMAND} pending`)}`,
+        `A refresh leaves unresolved creates as they are. Don't let it clear pending creates: the next \`pulumi up\` would send them again. To list them:\n  ${inStack(`${COMMAND} pending`)}`,
       );
     if (!read)
       runtime.messages.say(
