@@ -1,5 +1,6 @@
 /** What `report comment` says of a preview is what the `up` then does, where most is known. */
 import { expect, it } from "vitest";
+import { throughPlugin } from "../support/plugin.js";
 import { newStack, program, useSandbox } from "../support/stack.js";
 
 const DELETING = { deletionPolicy: "delete" };
@@ -170,4 +171,25 @@ event("later", { advertiserId });`;
   expect(output).not.toMatch(/to delete|be deleted/);
   const up = await stack.up();
   expect([up.code, sandbox.deletes], up.output).toEqual([0, 0]);
+});
+
+it("a set of an explicit provider: its own operations count, not the stack's, also if they are secret", async () => {
+  const sandbox = await useSandbox({ operations: true, objects: { advertisers: [ACME] } });
+  const event = { ...UPDATE, ...DELETE, read: "GET rest/event/{id}" };
+  const shop = (value: number) =>
+    throughPlugin(
+      program(`
+const operations = pulumi.secret(JSON.stringify(${JSON.stringify({ event })}));
+const provider = new advertising.Provider("own", { operations });
+const events = { x: { eventName: "X", value: ${value} }, y: { eventName: "Y", value: 1 } };
+new advertising.ConversionEventSet("funnel", { advertiserId: 1, events, deletionPolicy: "delete" }, { provider });`),
+    );
+  const stack = await newStack(shop(1), { sandbox });
+  expect((await stack.up()).code).toBe(0);
+  stack.program(shop(2));
+  const output = await stack.commentOn((await stack.preview("--json")).output);
+  expect(output).toContain("**1 to update**");
+  expect(output).not.toContain("be deleted");
+  const up = await stack.up();
+  expect([up.code, sandbox.updates, sandbox.deletes], up.output).toEqual([0, 1, 0]);
 });

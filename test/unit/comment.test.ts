@@ -15,7 +15,7 @@ import {
 } from "../../provider/src/operations/messages.js";
 import { shownAction } from "../../provider/src/plan/index.js";
 import { refOfUrn, UNKNOWN } from "../../provider/src/state/index.js";
-import { EVENT, urnOf } from "../support/stored.js";
+import { EVENT, senderOf, urnOf } from "../support/stored.js";
 
 type Values = Record<string, unknown>;
 
@@ -658,6 +658,23 @@ describe("a set", () => {
   ])("%s: %s", (_, expected, ...given) => {
     expect(counted(...given)).toBe(expected);
   });
+
+  it.each([
+    [true, {}, "1 create, 1 delete, 1 replace, 1 update"],
+    [false, KNOWN, "1 create, 1 delete, 2 replace"],
+  ])(
+    "of an explicit provider: its own operations count, not the stack's: an update is known: %j",
+    (canUpdate, operations, expected) => {
+      const provider = "urn:pulumi:dev::shop::pulumi:providers:advertising::ex::0";
+      const __sender = senderOf("shop/dev::funnel", { run: "run", canUpdate });
+      const { oldState, ...rest } = plugin(
+        deleting(update(EVENTS, { ...DELETES, __sender })),
+      );
+      expect(counted([{ ...rest, oldState: { ...oldState, provider } }], operations)).toBe(
+        expected,
+      );
+    },
+  );
 
   it("of an advertiser that is replaced: its old events are counted as deleted, as far as they may be", () => {
     const step = deleting(update(EVENTS, { ...DELETES, advertiserId: UNKNOWN }));

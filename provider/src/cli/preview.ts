@@ -13,6 +13,7 @@ import {
   resourceOfType,
 } from "../kinds/index.js";
 import {
+  type Abilities,
   decideObjects,
   isRemoved,
   type PlannedObject,
@@ -43,6 +44,7 @@ import {
   objectKey,
   readDeclared,
   readStored,
+  senderIn,
   typesIn,
   UNKNOWN,
 } from "../state/index.js";
@@ -225,10 +227,13 @@ function plannedIn(
   const declared = readDeclared(resource, newState?.inputs);
   if (isHidden(step)) return [];
   const kind = kindOf(resource);
-  const can = knownOperations(kind, settings);
+  const can: Abilities = knownOperations(kind, settings);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };
-  // The settings of an explicit provider may not be among the steps. Then the messages say what stays live.
+  // The settings of an explicit provider may not be among the steps. Then the messages say what stays live. With the
+  // plugin, a set's inputs have whether the run updates its events.
   const provider = oldState && providerIn(oldState);
+  if (isSet && provider !== undefined)
+    can.update = senderIn({ ...olds, ...newState?.inputs }).canUpdate;
   const hasDelete = can.delete || (provider ?? DEFAULT_PROVIDER) !== DEFAULT_PROVIDER;
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
   const objects = decideObjects(kind, readStored(resource, oldState?.id, olds), declared, {
