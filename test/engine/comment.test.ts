@@ -193,3 +193,23 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events, deletion
   const up = await stack.up();
   expect([up.code, sandbox.updates, sandbox.deletes], up.output).toEqual([0, 1, 0]);
 });
+
+it("what a set's state hides isn't replaced: the preview knows better", async () => {
+  const sandbox = await useSandbox({ operations: true, objects: { advertisers: [ACME] } });
+  const shop = (value: number) =>
+    program(`
+const set = (name, args, options) => new advertising.ConversionEventSet(name, { advertiserId: 1, ...args, deletionPolicy: "delete",
+  events: { x: { eventName: name + " x", value: ${value} }, y: { eventName: name + " y", value: ${value === 1 ? "pulumi.secret(1)" : 1} } } }, options);
+set("outputs", {}, { additionalSecretOutputs: ["events"] });
+set("default", { defaults: { clickWindow: ${value === 1 ? "pulumi.secret(86400)" : 86400} } });
+set("advertiser", { advertiserId: pulumi.secret(1) });`);
+  const stack = await newStack(shop(1), { sandbox, environment: knowing(DELETE) });
+  expect((await stack.up()).code).toBe(0);
+  const begun = sandbox.creates;
+  stack.program(shop(2));
+  const output = await stack.commentOn((await stack.preview("--json")).output);
+  expect(output).toContain("**3 to replace**");
+  expect(output).toContain("Up to 3 objects would be deleted");
+  const up = await stack.up();
+  expect([up.code, sandbox.creates - begun, sandbox.deletes], up.output).toEqual([0, 3, 3]);
+});

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { SIGNATURE_KEY } from "../../provider/src/base/index.js";
 import { commentOf } from "../../provider/src/cli/comment.js";
-import { readPreview } from "../../provider/src/cli/preview.js";
+import { type ObjectChange, readPreview } from "../../provider/src/cli/preview.js";
 import {
   advertiser as advertiserKind,
   conversionEvent,
@@ -11,6 +11,7 @@ import {
 import {
   leavingNotice,
   notDeletedNotice,
+  planMessage,
   replacedNotice,
 } from "../../provider/src/operations/messages.js";
 import { shownAction } from "../../provider/src/plan/index.js";
@@ -86,6 +87,9 @@ const plugin = <T extends object>(steps: T): T =>
 const counted = (steps: object[], operations?: object, more: object = {}) => {
   const environment = { operations: JSON.stringify({ event: operations }), ...more };
   const { changes } = readPreview(textIn({ steps }, operations && environment));
+  return amounts(changes);
+};
+const amounts = (changes: readonly ObjectChange[]) => {
   const byAction = Map.groupBy(changes, shownAction);
   return [...byAction]
     .map(([action, all]) => `${all.length} ${action}`)
@@ -623,8 +627,8 @@ describe("a set", () => {
       [update({ a: entry("[secret]") })],
     ],
     [
-      "of an advertiser that is replaced",
-      "1 create, 1 replace, 1 retain, 2 perhaps replace",
+      "of an advertiser that may be replaced",
+      "1 create, 1 retain, 3 perhaps replace",
       [update(EVENTS, { advertiserId: UNKNOWN })],
       KNOWN,
     ],
@@ -675,6 +679,120 @@ describe("a set", () => {
       );
     },
   );
+
+  describe("whose state hides values: nothing is surely replaced", () => {
+    /** `a` gets another value; nothing else changes, as far as one can tell. */
+    const EVENTS = { a: entry(2), same: entry(1) };
+    const hiding = (outputs: Values, args: Values = {}) => {
+      const eventIds = { a: 8, same: 10 };
+      const events = { a: entry(1), same: entry(1) };
+      const shown = { events, eventIds, sentAs: {}, ...outputs };
+      return deleting(update(EVENTS, { ...DELETES, ...args }, shown));
+    };
+    const entries = { a: entry("[secret]"), same: "[secret]" };
+    const hidden = { ...defaults, clickWindow: "[secret]" };
+    const owner = { advertiserId: "[secret]" };
+    const { update: _, ...noUpdate } = KNOWN;
+    const fields = { defaults: { ...defaults, additionalFields: "[secret]" } };
+
+    it.each<[string, string, string, Values, Values?]>([
+      ["all events", "2 perhaps replace", "2 update", { events: "[secret]" }],
+      ["events", "2 perhaps replace", "2 update", { events: entries }],
+      ["defaults", "1 perhaps replace, 1 replace", "2 update", { defaults: "[secret]" }],
+      ["a default", "1 perhaps replace, 1 replace", "2 update", { defaults: hidden }],
+      ["fields", "1 perhaps replace, 1 replace", "2 update", fields],
+      ["fields, also new", "1 perhaps replace, 1 replace", "2 update", fields, fields],
+      ["advertiser", "1 perhaps replace, 1 replace", "2 perhaps replace", owner],
+      [
+        "advertiser, also new",
+        "1 perhaps replace, 1 replace",
+        "2 perhaps replace",
+        owner,
+        owner,
+      ],
+    ])("%s: %s; with an update: %s", (_, expected, updating, ...given) => {
+      expect(counted([hiding(...given)], noUpdate)).toBe(expected);
+      expect(counted([hiding(...given)], KNOWN)).toBe(updating);
+    });
+
+    const planned = (key: string, id: string, action: Values["action"]) => {
+      const leaves = ["replace", "delete"].includes((action as { do: string }).do);
+      const leaving = leaves ? { id, isDeleted: true } : undefined;
+      return { key, id, action, leaving, olds: {}, values: {}, isDeclared: true };
+    };
+    const messageOf = (...members: ReturnType<typeof planned>[]) => {
+      const ref = refOfUrn("ConversionEventSet", SET);
+      const plan = { kind: conversionEvent, can: {}, ref, stored: { left: [] } };
+      return planMessage(plan, members as never, () => false);
+    };
+    const same = planned("same", "10", { do: "same" });
+    const replaced = (perhaps: boolean, key = "a", id = "8") =>
+      planned(key, id, { do: "replace", perhaps });
+
+    it.each<[string, string, object, string | undefined, Values]>([
+      ["1 replace", "one", noUpdate, messageOf(replaced(false), same), owner],
+      [
+        "1 perhaps replace",
+        "perhaps",
+        noUpdate,
+        messageOf(replaced(true), same),
+        { events: "[secret]" },
+      ],
+      [
+        "2 replace",
+        "both",
+        KNOWN,
+        messageOf(replaced(false), replaced(false, "same", "10")),
+        owner,
+      ],
+      [
+        "1 update",
+        "none",
+        KNOWN,
+        messageOf(planned("a", "8", { do: "update" }), same),
+        owner,
+      ],
+      [
+        "1 replace",
+        "one of hidden events",
+        noUpdate,
+        messageOf(replaced(false), same),
+        { events: "[secret]" },
+      ],
+      [
+        "2 perhaps replace",
+        "one, and its id is masked",
+        noUpdate,
+        messageOf(replaced(false), same)?.replaceAll("8", "[secret]"),
+        { events: "[secret]" },
+      ],
+      [
+        "2 perhaps replace",
+        "one, which another resource has",
+        noUpdate,
+        messageOf({ ...replaced(false), leaving: undefined }, same),
+        { events: "[secret]" },
+      ],
+      ["2 perhaps replace", "no plan", noUpdate, "customTimeouts", { events: "[secret]" }],
+    ])(
+      "%s, by the preview's own message: %s",
+      (expected, _, operations, message, outputs) => {
+        const diagnostics = [
+          { severity: "warning", message: `warning: ${message}\n`, urn: SET },
+        ];
+        const environment = { operations: JSON.stringify({ event: operations }) };
+        const preview = { steps: [hiding(outputs)], diagnostics };
+        const { changes } = readPreview(textIn(preview, environment));
+        expect(amounts(changes)).toBe(expected);
+      },
+    );
+
+    it("what is hidden is shown as secret", () => {
+      expect(commentOn([hiding({ events: entries })])).toMatch(
+        /funnel\/same.*<code>eventName secret → "A"<.code>.*<code>value secret → 1</,
+      );
+    });
+  });
 
   it("of an advertiser that is replaced: its old events are counted as deleted, as far as they may be", () => {
     const step = deleting(update(EVENTS, { ...DELETES, advertiserId: UNKNOWN }));

@@ -24,7 +24,7 @@ import {
   renameCure,
   UNKNOWN,
 } from "../state/index.js";
-import { type Diagnostic, type ObjectChange, readPreview, SECRET_TEXT } from "./preview.js";
+import { type Diagnostic, type ObjectChange, readPreview } from "./preview.js";
 
 /** A phrase for each action whose name alone would not be clear. */
 const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
@@ -122,7 +122,7 @@ function replacedIn(messages: readonly Diagnostic[], what: string) {
  */
 function renamesAmong(changes: readonly ObjectChange[]) {
   const nameIn = (kind: Kind, values: Values) =>
-    `${kind.name} ${values[kind.nameProperty]}`.replace(SECRET_TEXT, UNKNOWN);
+    `${kind.name} ${values[kind.nameProperty]}`;
   const gone = changes.filter(({ isDeclared, leaving }) => !isDeclared && leaving);
   const byName = Map.groupBy(gone, ({ kind, olds }) => nameIn(kind, olds));
   return changes.flatMap(({ kind, ref, action, values }) => {

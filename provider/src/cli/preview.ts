@@ -3,7 +3,7 @@
  * `up`. (Measured with engine 3.259.0: a replacement is one step; an unknown value is a fixed text; unchanged resources are
  * left out without `--show-sames`.)
  */
-import { asRecord, idsIn, jsonIn, listIn } from "../base/index.js";
+import { asRecord, idsIn, jsonIn, listIn, mapValues, type Values } from "../base/index.js";
 import {
   type AnyKind,
   advertiser,
@@ -15,6 +15,7 @@ import {
 import {
   type Abilities,
   decideObjects,
+  holdsUnknown,
   isRemoved,
   type PlannedObject,
   shownAction,
@@ -50,7 +51,7 @@ import {
 } from "../state/index.js";
 
 /** The text that engine 3.259 prints for a secret value. */
-export const SECRET_TEXT = "[secret]";
+const SECRET_TEXT = "[secret]";
 
 /** A step of the engine, for a resource of this package. */
 interface Step {
@@ -94,17 +95,22 @@ export function readPreview(text: string) {
       const resource = resourceOfType(type);
       if (!resource) return [];
       // A secret is like a value that is not known yet: nobody can tell from a preview whether it has changed.
-      const text = JSON.stringify(step.newState);
-      const hidden = text?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`);
-      return { ...step, resource, newState: jsonIn(hidden) } as Step;
+      const text = JSON.stringify(step);
+      const hidden = jsonIn(text.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`));
+      return { ...(hidden as Step), resource };
     });
   const hidden = steps.filter((each) => each.op !== "same" && isHidden(each));
   const declared = Map.groupBy(
     steps.filter(({ newState }) => newState),
     catalogOf,
   );
+  const diagnostics = listIn<Diagnostic>(preview.diagnostics).map((each) => {
+    return { ...each, message: each.message.replace(MARKUP, "").trim() };
+  });
+  const leaving = new Map(diagnostics.flatMap(leavingIn));
   const planned = steps.flatMap((step) => {
-    return plannedIn(step, settings, declared.get(catalogOf(step)));
+    const inCatalog = declared.get(catalogOf(step));
+    return plannedIn(step, settings, leaving.get(step.urn), inCatalog);
   });
   // An object that another resource adopts or keeps is shown with that resource, and not as leaving.
   const staying = new Set(
@@ -116,9 +122,6 @@ export function readPreview(text: string) {
     }),
   );
   const isStaying = (kind: Kind, id = "") => staying.has(objectKey(kind.name, id));
-  const diagnostics = listIn<Diagnostic>(preview.diagnostics).map((each) => {
-    return { ...each, message: each.message.replace(MARKUP, "").trim() };
-  });
   const kept = toldLive(diagnostics);
   return {
     changes: planned.flatMap((each) => {
@@ -144,8 +147,7 @@ export function readPreview(text: string) {
 
 /** Whether a step of a set doesn't show its events, or their ids. */
 function isHidden({ oldState, newState }: Step) {
-  const isSecret = oldState?.outputs?.eventIds === SECRET_TEXT;
-  return isSecret || newState?.inputs?.events === UNKNOWN;
+  return oldState?.outputs?.eventIds === UNKNOWN || newState?.inputs?.events === UNKNOWN;
 }
 
 /** Pulumi adds this to messages. */
@@ -175,6 +177,20 @@ function toldLive(diagnostics: readonly Diagnostic[]) {
       ];
     }),
   );
+}
+
+/** Of each object that leaves a set, whether that depends on an unknown value. */
+type Leaving = ReadonlyMap<string, boolean>;
+
+/** What leaves a set, with the set's URN; empty if the message isn't a set's plan that names each object. */
+function leavingIn({ message, urn = "" }: Diagnostic): [string, Leaving][] {
+  const [counts = ""] = /^events: .*/.exec(message) ?? [];
+  const amounts = counts.matchAll(/(\d+) to (?:re(?:place|move)|delete)/g);
+  const amount = [...amounts].reduce((sum, [, each]) => sum + Number(each), 0);
+  const lists = message.matchAll(/ach old object \((.*?)\)/g);
+  const ids = Array.from(lists, ([, list = ""]) => idsIn(list)).flat();
+  if (counts === "" || ids.length !== amount) return [];
+  return [[urn, new Map(ids.map((id) => [id, counts.includes(" if ")]))]];
 }
 
 function objectKeysIn(isAdvertiser: boolean, ranges: string) {
@@ -218,6 +234,7 @@ function catalogOf({ urn, resource }: Step) {
 function plannedIn(
   step: Step,
   settings: Settings,
+  leaving: Leaving | undefined,
   inCatalog: readonly Step[] = [{ ...step, newState: step.oldState }],
 ) {
   const { op, urn, resource, oldState, newState } = step;
@@ -228,7 +245,8 @@ function plannedIn(
   if (isHidden(step)) return [];
   const kind = kindOf(resource);
   const can: Abilities = knownOperations(kind, settings);
-  const olds = { ...oldState?.inputs, ...oldState?.outputs };
+  let olds: Values = { ...oldState?.inputs, ...oldState?.outputs };
+  if (isSet) olds = withHiddenParts(kind, olds);
   // The settings of an explicit provider may not be among the steps. Then the messages say what stays live. With the
   // plugin, a set's inputs have whether the run updates its events.
   const provider = oldState && providerIn(oldState);
@@ -257,6 +275,36 @@ function plannedIn(
     },
   });
   return objects.map((object) => {
-    return { ...object, kind, ref: refIn(resource, urn, object.key) };
+    const known = isSet ? replacedOrNot(object, kind, can, leaving) : object;
+    return { ...known, kind, ref: refIn(resource, urn, object.key) };
   });
+}
+
+/** A set's state in which each argument of a hidden part is hidden. */
+function withHiddenParts({ wireNames }: Kind, olds: Values) {
+  const all = mapValues({ ...wireNames, additionalFields: "" }, () => UNKNOWN);
+  const isHidden = olds.events === UNKNOWN;
+  const events = asRecord(isHidden ? olds.eventIds : olds.events);
+  return {
+    ...olds,
+    defaults: olds.defaults === UNKNOWN ? all : olds.defaults,
+    events: mapValues(events, (entry) => (typeof entry === "object" ? entry : all)),
+  };
+}
+
+/** A set's event that is replaced only if a hidden value has changed: its provider knows that, so the set's plan decides. */
+function replacedOrNot(
+  object: PlannedObject,
+  { owner = "" }: Kind,
+  can: Abilities,
+  leaving?: Leaving,
+): PlannedObject {
+  const { id = "", action, changed, olds, values } = object;
+  const mayUpdate = can.update && holdsUnknown([olds[owner], values[owner]]);
+  if (action.do !== "replace" || !(action.perhaps || mayUpdate)) return object;
+  const perhaps = leaving ? leaving.get(id) : true;
+  if (perhaps !== undefined) return { ...object, action: { do: "replace", perhaps } };
+  const others = changed.filter((name) => name !== owner);
+  const now = can.update && others.length > 0 ? "update" : "same";
+  return { ...object, action: { do: now }, changed: others, leaving: undefined };
 }

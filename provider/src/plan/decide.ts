@@ -201,8 +201,8 @@ function changesOf(
   if (isAsSent && !perhaps && !isResent) return NO_CHANGES;
   // The arguments can't be compared one by one, so all may differ; only the owner is known.
   const owner = sentAs ? sentAs.owner : ownerIn(kind, olds);
-  const hasSameOwner = isSameValue(owner, ownerIn(kind, values));
-  const names = argumentNames(kind).filter((name) => name !== kind.owner || !hasSameOwner);
+  const hasOtherOwner = differ(owner, ownerIn(kind, values));
+  const names = argumentNames(kind).filter((name) => name !== kind.owner || hasOtherOwner);
   return { names, perhaps };
 }
 
@@ -297,10 +297,15 @@ export function changesIn(kind: Kind, olds: unknown, news: unknown) {
   const names = argumentNames(kind).filter((name) => {
     // No additional fields may also be an empty object.
     const none = name === "additionalFields" ? {} : undefined;
-    return !isSameValue(own(olds, name) ?? none, own(news, name) ?? none);
+    return differ(own(olds, name) ?? none, own(news, name) ?? none);
   });
-  const perhaps = names.length > 0 && names.every((name) => holdsUnknown(own(news, name)));
-  return { names, perhaps };
+  const isUnknown = (name: string) => holdsUnknown([own(olds, name), own(news, name)]);
+  return { names, perhaps: names.length > 0 && names.every(isUnknown) };
+}
+
+/** In a printed preview, a secret of the state and the program's are both unknown, and may differ. */
+function differ(before: unknown, now: unknown) {
+  return !isSameValue(before, now) || holdsUnknown(now);
 }
 
 const MAX_SHOWN = 60;
@@ -321,11 +326,13 @@ export function changeMessages(
     if (!hasValue(value)) return "none";
     return excerpt(printable(JSON.stringify(value)), MAX_SHOWN);
   };
-  const differing = names.filter((name) => !isSameValue(olds[name], news[name]));
+  const differing = names.filter((name) => differ(olds[name], news[name]));
   if (differing.length === 0 && names.length > 0) return ["not as it was sent"];
   return differing.map((name) => {
     if (secret.has(name)) return `${name} (secret)`;
-    return `${name} ${shown(name, olds[name])} → ${shown(name, news[name])}`;
+    // What a state has is known, but a printed preview hides a secret.
+    const before = olds[name] === UNKNOWN ? "secret" : shown(name, olds[name]);
+    return `${name} ${before} → ${shown(name, news[name])}`;
   });
 }
 
