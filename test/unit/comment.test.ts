@@ -387,6 +387,18 @@ describe("an object that a preview's messages keep isn't counted as deleted", ()
       `1 more, replaced, whose old objects stay live: ConversionEvent "gone" (6)`,
     ],
     [
+      0,
+      "an event that is perhaps replaced, in a list",
+      event,
+      `1 more, perhaps replaced, whose old objects stay live: ConversionEvent "gone" (6)`,
+    ],
+    [
+      1,
+      "a replaced event, in a list of deletes",
+      event,
+      `1 more, replaced, whose old objects are deleted: ConversionEvent "gone" (6)`,
+    ],
+    [
       1,
       "an event: the list is about an advertiser",
       event,

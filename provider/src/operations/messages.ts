@@ -329,7 +329,7 @@ export function replacedNotice(kind: Kind, ref: ResourceRef, leaving: Fate, then
   const old = `The old object ${id}${unlessAdopted(ref)}`;
   let fate = liveSentences(kind, old, [leaving]);
   if (isDeleted) fate = `${old} will be deleted on the platform (${ASKED}).`;
-  const sort = isDeleted ? "replaced" : "replaced, whose old objects stay live";
+  const sort = `replaced, whose old objects ${isDeleted ? "are deleted" : "stay live"}`;
   return notice(sort, ref, `${ref.label} ${then}. ${fate}`, id);
 }
 

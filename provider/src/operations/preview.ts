@@ -99,7 +99,8 @@ function tellReplaced({ runtime, kind, ref, checked, objects, fates }: Plan) {
   if (isPerhaps) then += " if a value that isn't known yet has changed";
   const notice = replacedNotice(kind, ref, leaving, then);
   const cure = isForced ? undefined : howToKeep(leaving.id, isPerhaps);
-  runtime.messages.tellEach({ ...notice, text: joined("\n", notice.text, cure) });
+  const sort = isPerhaps ? `perhaps ${notice.sort}` : notice.sort;
+  runtime.messages.tellEach({ ...notice, sort, text: joined("\n", notice.text, cure) });
 }
 
 /** Shows the creates and the set, by the decisions of an `up`. */

@@ -326,6 +326,7 @@ export const operations: Examples = {
         tell.adoptionNotice(ref, UNKNOWN, NO_ABILITIES),
         tell.possibleNamesakeNotice(namesake(ref, open(OLD))),
         tell.replacedNotice(event, ref, LIVE, "is replaced"),
+        tell.replacedNotice(event, ref, DELETED, "is replaced"),
         tell.stateOnlyNotice(ref, "42", ["value 25 → 26"]),
         tell.secondObjectNotice(ref, event, "42"),
         tell.goneNotice(ref),
