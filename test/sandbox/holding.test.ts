@@ -209,6 +209,31 @@ describe.each(EVERY)(
       expect([a.id, b.id, sandbox.eventPosts, sandbox.deletes]).toEqual(["3", "2", 2, 0]);
     });
 
+    it("an object that one gives to another isn't deleted: the preview says so if the `up` does", async () => {
+      const { sandbox, run, a, b, c } = await two();
+      const notes = /^.*isn't deleted, because it also belongs to .*$/gm;
+      const agreed = async (...program: Program) => {
+        const { words: shown } = await run(turned(...program), false);
+        const { errors, words } = await run(turned(...program));
+        expect(errors).toEqual([]);
+        const said = words.match(notes)?.toSorted() ?? [];
+        expect(shown.match(notes)?.toSorted() ?? []).toEqual(said);
+        return said.length;
+      };
+      const singles = [how.one, how.other].filter((each) => each === "a single event");
+      const replaced = await agreed(a.is({ value: 2 }), b.is(B), c.is({ existingId: 2 }));
+      expect(replaced).toBe(how.one === "a single event" ? 1 : 0);
+      expect([a.id, c.id, sandbox.deletes]).toEqual(["4", "2", 0]);
+      // A swap.
+      const swapped = await agreed(
+        a.is({ ...B, existingId: 3 }),
+        b.is({ value: 2, existingId: 4 }),
+        c.is(),
+      );
+      expect(swapped).toBe(singles.length);
+      expect([a.id, b.id, sandbox.deletes]).toEqual(["3", "4", 0]);
+    });
+
     it("an object moves to a new one, the former one is removed, or keeps its place with another object", async () => {
       const { sandbox, fixture, run, a, b, c } = await two();
       // Pulumi shows a delete of a single resource.

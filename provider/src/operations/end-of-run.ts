@@ -236,8 +236,21 @@ function tellKept(runtime: Runtime, objects: readonly ExportedObject[]) {
   const { deployment, record, messages } = runtime;
   for (const { kind, ref, id = "", resource } of objects) {
     const { key, label, member } = ref;
-    const isGone = id === "" || deployment.deleted.has(kind, id);
-    if (isGone || deployment.holderOf(kind, id) !== undefined) continue;
+    if (id === "" || deployment.deleted.has(kind, id)) continue;
+    const holder = deployment.holderOf(kind, id);
+    if (holder !== undefined) {
+      const isOther = deployment.checked(holder) !== deployment.checked(key);
+      const isReplaced = isOther && deployment.isInProgram(key) && member === undefined;
+      // Pulumi shows a delete, and its plan was made before the check of an adopter that is declared later.
+      if (
+        isReplaced &&
+        !keepingOption(resource) &&
+        !deployment.isUp &&
+        !deployment.hasFailed
+      )
+        messages.tellEach(notDeletedNotice(`${label} (${id})`, alsoBelongsTo([holder])));
+      continue;
+    }
     let why = new ObjectFates(kind, runtime).whyKept({ id, ref }, resource.outputs);
     if (deployment.isInProgram(key) && !record.hasSeen({ key, id, mark: "" })) {
       // The engine calls no `diff` for a set that its own options replace, and whose create takes over what it declares.
