@@ -604,6 +604,63 @@ describe.each(["a single event", "a set that is created"] as const)(
   },
 );
 
+describe("names that several creates have", () => {
+  const NAMES = ["web", "my:Comp$::web", "alone", "--created", "funnel/a"];
+
+  /** Creates of unknown outcome: those of events with these names, and of sets' events. */
+  async function unresolved() {
+    const sandbox = await operatedSandbox();
+    const folder = newFolder();
+    const events = NAMES.map((name) => new EventEngine(sandbox, folder, name));
+    const sets = ["web", "funnel"].map((name) => new SetEngine(sandbox, folder, name));
+    const program = [
+      ...events.map((each, at) => [each, { advertiserId: 1, ...E, eventName: `E${at}` }]),
+      ...sets.map((each, at) => [
+        each,
+        { advertiserId: 1, events: { a: { ...E, eventName: `S${at}` } } },
+      ]),
+    ] as unknown as Parameters<typeof runProgram>[1];
+    const [one] = events as [EventEngine];
+    for (const each of [...events, ...sets]) each.backend = one.saved;
+    sandbox.fail({ ...NOT_MADE, times: 7 });
+    const run = async (isUp: boolean) => {
+      const now = one.newRun();
+      const errors = await runProgram(now, program, isUp);
+      await now.close();
+      return errors.join("\n");
+    };
+    return { sandbox, one, run };
+  }
+
+  /** The words of the printed answers that creates were not carried out. */
+  const answersIn = (text: string) => {
+    const lines = text.match(/pending --not-created.*(?= --stack)/g) ?? [];
+    return lines.flatMap((line) => {
+      const words = line.matchAll(/--not-created[= ]'([^']*)'/g);
+      return Array.from(words, ([, name = ""]) => `--not-created=${name}`);
+    });
+  };
+
+  it.each(["the next `up`", "the next preview", "`pending`"])(
+    "are told apart in what %s prints, which resolves all as printed",
+    async (where) => {
+      const { sandbox, one, run } = await unresolved();
+      await run(true);
+      expect(sandbox.eventPosts).toBe(7);
+      const printed =
+        where === "`pending`"
+          ? (await pending(one)).output
+          : await run(where.endsWith("`"));
+      const answers = answersIn(printed);
+      expect(answers).toHaveLength(7);
+      expect(answers).toContain("--not-created=alone");
+      expect((await pending(one, ...answers)).output).toMatch(/No create is unresolved/);
+      expect(await run(true)).toBe("\n".repeat(6));
+      expect(sandbox.eventPosts).toBe(14);
+    },
+  );
+});
+
 describe("who has an object", () => {
   const DELETES = { settings: operatedSettings({ delete: eventOperations.delete }) };
 

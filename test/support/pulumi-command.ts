@@ -1,5 +1,6 @@
 /** Stands in for the Pulumi CLI that the commands call: a simulated engine has the state, and refreshes its resources. */
 import type { refresh } from "../../provider/src/cli/pulumi.js";
+import { keyOfUrn } from "../../provider/src/state/index.js";
 import { AdvertiserEngine, EventEngine, SetEngine } from "./set-engine.js";
 
 type Refreshed = AdvertiserEngine | EventEngine | SetEngine;
@@ -17,7 +18,7 @@ export function pulumiOf(engineNow: () => EventEngine | SetEngine) {
       saved.beginRun(true);
       saved.save();
       for (const urn of urns.filter((each) => saved.resources.has(each))) {
-        const name = urn.split("::").at(-1) ?? "";
+        const name = keyOfUrn("ConversionEvent", urn).slice("ConversionEvent::".length);
         let kind: new (...of: ConstructorParameters<typeof EventEngine>) => Refreshed =
           EventEngine;
         if (/Set::/.test(urn)) kind = SetEngine;

@@ -1,5 +1,6 @@
 /** Sentences that the halves and the command share, whole; each command alone on its line, ready for a POSIX shell. */
 import { execFileSync } from "node:child_process";
+import { parseArgs } from "node:util";
 import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import {
@@ -72,17 +73,20 @@ describe("the ways out", () => {
     "a b",
     "$HOME `id` \\ !",
     "-x; rm y",
+    "--created",
     'funnel/it\'s "a" $b',
   ])("pass the name %s unchanged", (name) => {
-    const pending = (...args: string[]) => [
-      "npx",
-      "pulumi-advertising",
-      "pending",
-      ...args,
-    ];
-    expect(
-      commandsIn(resolveCommands([{ shownName: name }]).join("\n")).map(wordsOf),
-    ).toEqual([pending("--created", `${name}=<its id>`), pending("--not-created", name)]);
+    const printed = commandsIn(resolveCommands([{ shownName: name }]).join("\n"));
+    const answers = printed.map((line) => {
+      const [npx, command, pending, ...args] = wordsOf(line);
+      expect([npx, command, pending]).toEqual(["npx", "pulumi-advertising", "pending"]);
+      const options = {
+        created: { type: "string" },
+        "not-created": { type: "string" },
+      } as const;
+      return { ...parseArgs({ args, options }).values };
+    });
+    expect(answers).toEqual([{ created: `${name}=<its id>` }, { "not-created": name }]);
   });
 });
 

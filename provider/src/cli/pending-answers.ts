@@ -1,10 +1,11 @@
 /** Answers from people and searches about creates of unknown outcome: checks them against what is known. Touches no file. */
-import { COMMAND, enumerate, inStack, isSameValue, shellWord } from "../base/index.js";
+import { COMMAND, enumerate, inStack, isSameValue } from "../base/index.js";
 import type { JournalLine } from "../journal/index.js";
 import { ownerIn } from "../kinds/index.js";
 import type { ExportedObject } from "../record/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import {
+  commandName,
   hiddenEventsMessage,
   isOfHiddenEvents,
   MAX_LISTED,
@@ -40,8 +41,8 @@ export function readAnswers(
   const answer = (name: string, id = "", isForgotten = false) => {
     // A name is the create's, or that of its set.
     const called = (all: readonly Create[]) =>
-      all.filter(({ ref: { urn, shownName, resourceUrn: set } }) =>
-        [urn, nameInUrn(urn), shownName, set, nameInUrn(set)].includes(name),
+      all.filter(({ ref: { urn, shownName, key, resourceUrn: set } }) =>
+        [urn, nameInUrn(urn), shownName, key, set, nameInUrn(set)].includes(name),
       );
     let meant = called(isForgotten ? [...open, ...created, ...ended] : open);
     // An answer that agrees with what is known is one too.
@@ -97,7 +98,7 @@ export function idConflict(
 ) {
   const { ref, formerIds } = create;
   if (id === "") return undefined;
-  if (isOfHiddenEvents(ref)) return hiddenEventsMessage(ref.key);
+  if (isOfHiddenEvents(ref)) return hiddenEventsMessage(ref);
   const makers = [...open, ...created].filter(
     (each) => each.record.id === id && each.record.mark !== create.record.mark,
   );
@@ -113,7 +114,7 @@ export function idConflict(
   let what = `${id} can't be the id of "${ref.shownName}": "${owner.ref.shownName}" has or had it.`;
   if (makers.includes(owner as Create))
     what += ` If that was a wrong answer, first run \`${inStack(`${COMMAND} pending${optionsOf("forget", [owner.ref.urn])}`)}\`.`;
-  return `${what} If it's "${ref.shownName}" all the same, set existingId: ${id} there. If you find no other object, answer --not-created ${shellWord(ref.shownName)}`;
+  return `${what} If it's "${ref.shownName}" all the same, set existingId: ${id} there. If you find no other object, answer${optionsOf("not-created", [commandName(ref)])}`;
 }
 
 /**

@@ -23,10 +23,13 @@ import { kindsByName, resourceOfType } from "../kinds/index.js";
 import { startOf } from "../plan/index.js";
 import { type Resource, savedStateOf, stackNamesIn } from "../record/index.js";
 import {
+  commandName,
   describe,
+  forgetNames,
   HIDDEN_EVENTS,
   isOfHiddenEvents,
   MAX_LISTED,
+  noteNames,
   objectKey,
   resolveCommands,
   stackOption,
@@ -112,7 +115,11 @@ async function readStackCreates(choice: StateChoice, before?: StackCreates) {
     }),
   );
   const journals = (await Promise.all(found)).filter((each) => each !== undefined);
-  return stackCreatesIn(saved, journals, stack);
+  const creates = stackCreatesIn(saved, journals, stack);
+  forgetNames();
+  for (const { ref } of [...creates.open, ...creates.created])
+    noteNames(ref, ref.urn, ref.resourceUrn);
+  return creates;
 }
 
 /**
@@ -280,13 +287,9 @@ function resolvedMessage(answer: Answer, before: StackCreates, after: StackCreat
 
 function listing(creates: StackCreates) {
   const { open, created } = creates;
-  const byShort = Map.groupBy([...open, ...created], ({ ref }) => ref.shownName);
-  const nameOf = ({ ref: { shownName, urn } }: Create) =>
-    byShort.get(shownName)?.every(({ ref }) => ref.urn === urn) ? shownName : urn;
-  const named = new Map(
-    open.map((create) => [nameOf(create), { ...create.ref, shownName: nameOf(create) }]),
-  );
-  const lineFor = (create: Create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`;
+  const named = new Map(open.map(({ ref }) => [ref.urn, ref]));
+  const lineFor = (create: Create) =>
+    `  ${commandName(create.ref)}: ${whatIsKnown(create)}`;
   const lines = [];
   if (open.length === 0) lines.push("No create is unresolved.");
   else

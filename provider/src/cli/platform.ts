@@ -81,7 +81,7 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
       const { ref, record: sent, formerIds } = create;
       const label = ref.shownName;
       const kind = kindsByName[ref.kind];
-      if (isOfHiddenEvents(ref)) return hiddenEventsMessage(ref.key);
+      if (isOfHiddenEvents(ref)) return hiddenEventsMessage(ref);
       if (!isSameAccount(sent.account))
         return `${label} was sent to another account than these settings name: run \`${inStack("pulumi up")}\`.`;
       if (!canSearch(knownOperations(kind, dependencies.settings), sent))

@@ -33,6 +33,7 @@ import { problemsBeside, settingFailures } from "../settings/index.js";
 import {
   argumentsIn,
   MARKS,
+  noteNames,
   objectKey,
   objectRef,
   type ProgramContext,
@@ -127,6 +128,7 @@ export async function check(
   if (planned) deployment.unclaim(kind, planned.object.id ?? "", ref.key);
   if (!plan.declared.events) deployment.declared.add(ref.key);
   for (const { keys, values: args, ref: own } of objects) {
+    noteNames(own);
     for (const each of keys) deployment.declared.add(each);
     if (kind.ownerKind)
       deployment.owners.set(

@@ -28,7 +28,7 @@ import {
   describeSettingProblems,
   readSettings,
 } from "../settings/index.js";
-import { stackOf } from "../state/index.js";
+import { forgetNames, stackOf } from "../state/index.js";
 import { Deployment } from "./deployment.js";
 import { tellEnd } from "./end-of-run.js";
 import { RunRecord } from "./run-record.js";
@@ -124,6 +124,7 @@ export function createRuntime(
   if (typed?.split("/").length === 3) projectFolder = process.cwd();
   if (isInline) projectFolder = undefined;
   if (typed !== undefined) setPrintedStack(printed, projectFolder);
+  forgetNames();
   const record = new RunRecord({
     isThisRun: (run) => run.startsWith(engineName),
     isSameAccount,

@@ -35,6 +35,7 @@ import {
   answerCommands,
   type CreateRecord,
   catalogIn,
+  commandName,
   describe,
   howToKeep,
   isOfPlugin,
@@ -682,7 +683,7 @@ Then run this again: Pulumi would forget what is unresolved. If the program has 
 export function unresolvedMessage(open: readonly OpenObject[], commands = resolveCommands) {
   const sorted = inNaturalOrder(open, ({ ref }) => ref.shownName);
   const entries = sorted.map(({ ref, record, why }) => {
-    const name = `  ${printable(ref.shownName)}: ${describe(ref.kind, record)}`;
+    const name = `  ${printable(commandName(ref))}: ${describe(ref.kind, record)}`;
     return joined("\n    ", name, why, record.what, record.searched);
   });
   // Pulumi's record has, or had, it as in flight.

@@ -34,12 +34,14 @@ import {
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
+  type Unresolved,
 } from "../state/index.js";
 import type { Checked } from "./deployment.js";
 import { ObjectOperations } from "./execute.js";
 import { ObjectFates } from "./fates.js";
 import { interruptedNotice, type OpenObject } from "./messages.js";
 import type { NamedObject } from "./outcome.js";
+import type { RunRecord } from "./run-record.js";
 import type { Change, Runtime } from "./runtime.js";
 
 /** The planned actions of a resource's objects, with the facts that they follow from. */
@@ -146,7 +148,7 @@ export async function withOpenCreates(given: Plan) {
   const hidden = isSet ? open.of(resourceKeys(plan)) : [];
   for (const { mark } of hidden) runtime.deployment.named.add(mark);
   const [first] = hidden;
-  if (first) throw new BlockedCreateError(hiddenEventsMessage(first.key));
+  if (first) throw new BlockedCreateError(hiddenEventsMessage(parseKey(first.key)));
   const whole = { ...plan, stored: withUnresolved(plan, open) };
   return { ...whole, objects: namedObjects(whole) };
 }
@@ -260,11 +262,13 @@ export function noteReached({ runtime: { deployment }, objects }: Plan) {
 export function blockedIn({ runtime: { record }, objects }: Plan): OpenObject[] {
   return objects.flatMap(({ ref, action }) => {
     if (action.do !== "blocked") return [];
-    const { mark } = action.record;
-    const [inState] = record.arrived?.unresolved.get(mark) ?? [];
-    const listedKey = record.openKeys.get(mark) ?? inState?.key ?? ref.key;
-    return [{ ...action, ref: parseKey(listedKey) }];
+    return [{ ...action, ref: listedRef(record, action.record, ref) }];
   });
+}
+
+export function listedRef(record: RunRecord, { mark }: Unresolved, ref: ResourceRef) {
+  const [inState] = record.arrived?.unresolved.get(mark) ?? [];
+  return parseKey(record.openKeys.get(mark) ?? inState?.key ?? ref.key);
 }
 
 /** With any secret in a set's `events` or `defaults`, no argument of its members is shown. */

@@ -24,6 +24,7 @@ import {
 import type { Namesake } from "./outcome.js";
 import {
   blockedIn,
+  listedRef,
   noteReached,
   type Plan,
   planObjects,
@@ -150,7 +151,7 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
         notices.push(takeOverNotice(ref, decided.record));
         break;
       case "blocked":
-        blocked.push({ ref, record: decided.record });
+        blocked.push({ ...decided, ref: listedRef(record, decided.record, ref) });
         break;
       case "refused": {
         const namesake = { ref, open: decided.namesake };

@@ -40,7 +40,9 @@ import {
 import type { IsSameAccount } from "../settings/index.js";
 import {
   keyOfUrn,
+  noteNames,
   type ObjectRef,
+  parseKey,
   resourceKeyIn,
   senderIn,
   type Unresolved,
@@ -201,6 +203,7 @@ export class RunRecord {
     this.openKeys = new Map(open.map(({ mark, key }) => [mark, key]));
     // An unresolved resource may have got another name in the program: then the engine drops it without asking.
     const all = [...open, ...(saved?.unresolved.values() ?? [])].flat();
+    for (const { key } of all) noteNames(parseKey(key));
     const named = this.#namedHere(saved);
     // A create of the other front end is this one's only after a move.
     const ofHere = all.filter(({ key, provider }) => {

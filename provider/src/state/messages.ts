@@ -1,7 +1,15 @@
-/** Messages that the program process, the provider process and the command share. Pure. */
+/** Messages that the program process, the provider process and the command share. Pure, but for the names in commands. */
 import { agree, COMMAND, inStack, printable, shellWord } from "../base/index.js";
 import { CATALOG_SEPARATOR, type Kind, setNamed } from "../kinds/index.js";
-import { catalogIn, isOfPlugin, type ObjectRef, parseKey, resourceKeyIn } from "./names.js";
+import { commandName } from "./command-names.js";
+import {
+  catalogIn,
+  isOfPlugin,
+  type ObjectRef,
+  type ParsedKey,
+  parseKey,
+  resourceKeyIn,
+} from "./names.js";
 import type { CreateRecord } from "./stored.js";
 
 /** How many objects a run's message lists at most; `pending` lists all. */
@@ -43,7 +51,9 @@ function pendingCommandLine(option: "created" | "not-created", names: readonly s
 
 /** An option of a printed command, for each of the values that are listed. */
 export function optionsOf(option: string, values: Iterable<string>) {
-  return Array.from(values, (value) => ` --${option} ${shellWord(value)}`)
+  // A value that begins with "-" would count as an option.
+  const between = (value: string) => (value.startsWith("-") ? "=" : " ");
+  return Array.from(values, (value) => ` --${option}${between(value)}${shellWord(value)}`)
     .slice(0, MAX_LISTED)
     .join("");
 }
@@ -56,12 +66,11 @@ export function isOfHiddenEvents({ resource, member = "" }: Partial<ObjectRef>) 
   return setNamed(String(resource)) !== undefined && member === "";
 }
 
-/** The error for a set whose interrupted run sent events that Pulumi's record has as secret. @param key the set's then. */
-export function hiddenEventsMessage(key: string) {
-  const { label, shownName } = parseKey(key);
+/** The error for a set whose interrupted run sent events that Pulumi's record has as secret. @param set as it was then. */
+export function hiddenEventsMessage(set: ParsedKey) {
   return [
-    `${label}: ${HIDDEN_EVENTS}. Nothing was sent.`,
-    ...hiddenEventsCommands([shownName]),
+    `${set.label}: ${HIDDEN_EVENTS}. Nothing was sent.`,
+    ...answerCommands([set]),
   ].join("\n");
 }
 
@@ -76,7 +85,7 @@ function hiddenEventsCommands(sets: readonly string[]) {
 
 /** The commands that resolve creates, one for each answer. */
 export function answerCommands(creates: readonly Answerable[]) {
-  const namesOf = (those: readonly Answerable[]) => those.map((each) => each.shownName);
+  const namesOf = (those: readonly Answerable[]) => those.map(commandName);
   const sets = namesOf(creates.filter(isOfHiddenEvents));
   const shorts = namesOf(creates.filter((each) => !isOfHiddenEvents(each)));
   const lines = [];

@@ -231,7 +231,7 @@ export const operations: Examples = {
   "no longer in the program, with a known delete": () =>
     tell.leavingNotice(leaving(purchase), DELETED).text,
   "secret events of a set that an interrupted run has sent": () =>
-    hiddenEventsMessage(funnel.key),
+    hiddenEventsMessage(funnel),
   "no longer in the program, and what it has left live": () =>
     tell.formerlyLeftNotice(purchase, [
       { id: "7", at: AT, name: "Buy" },
