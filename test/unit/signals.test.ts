@@ -16,7 +16,7 @@ afterEach(() => {
   pauses.length = 0;
 });
 
-function start() {
+function start(hasEngine = true) {
   const handlers = new Map<string | symbol, () => void>();
   vi.spyOn(process, "on").mockImplementation((signal, handler) => {
     handlers.set(signal, handler);
@@ -25,7 +25,7 @@ function start() {
   const exit = vi.spyOn(process, "exit").mockImplementation(() => undefined as never);
   const work = new Work();
   const close = vi.fn(async () => undefined);
-  endBySignals(() => ({ work, close }) as unknown as Runtime);
+  endBySignals(() => ({ work, close }) as unknown as Runtime, hasEngine);
   const signal = (name = "SIGTERM") => handlers.get(name)?.();
   const ended = () => vi.waitFor(() => expect(exit).toHaveBeenCalledWith(0));
   return { work, close, exit, signal, ended, handlers };
@@ -60,6 +60,22 @@ it("what is in flight goes on, and the engine's own signal ends the process once
   // Until the engine has the result.
   expect(pauses).toEqual([expect.any(Number)]);
   expect(pauses[0]).toBeLessThanOrEqual(100);
+});
+
+it("a debugged plugin, which no engine ends, ends once what was in flight has its result", async () => {
+  const { work, close, exit, signal, ended } = start(false);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const call = work.hold(promise);
+  signal();
+  signal("SIGINT");
+  await new Promise(setImmediate);
+  expect(exit).not.toHaveBeenCalled();
+  resolve("5");
+  expect(await call).toBe("5");
+  await ended();
+  expect(close).toHaveBeenCalledOnce();
+  expect(pauses).toEqual([expect.any(Number)]);
+  expect(pauses[0]).toBeGreaterThan(50);
 });
 
 it("a result that is known right now isn't lost: the process waits until the engine has it", async () => {

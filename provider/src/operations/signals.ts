@@ -12,15 +12,17 @@ const MAX_END_MS = 6000;
  * Pulumi's engine ends its provider processes with SIGINT, after it has saved the state. A service manager may send
  * SIGINT or SIGTERM to all processes of a run in its middle: if this one ended then, the engine would take what is in
  * flight for failed, and nothing would know the objects. So nothing new begins, what is in flight ends, and the engine ends
- * this process once it has the outcomes.
+ * this process once it has the outcomes. @param hasEngine whether an engine does: none has started a plugin that is
+ * debugged.
  */
-export function endBySignals(runtime: () => Runtime | undefined) {
+export function endBySignals(runtime: () => Runtime | undefined, hasEngine = true) {
   let isEnding = false;
   const end = async () => {
     const run = runtime();
     run?.work.cancel();
-    if (isEnding || run?.work.isBusy) return;
+    if (isEnding || (hasEngine && run?.work.isBusy)) return;
     isEnding = true;
+    await run?.work.end();
     await sleep(Math.max(0, RESPONSE_MS - (run?.work.idleMs ?? RESPONSE_MS)));
     setTimeout(() => process.exit(1), MAX_END_MS);
     await run?.close().catch(() => undefined);

@@ -17,7 +17,7 @@ async function serveEngine() {
   const [, , engine] = process.argv;
   if (engine !== undefined) attach(engine, () => process.exit(1));
   const port = await serve(plugin, attach);
-  endBySignals(() => plugin.run);
+  endBySignals(() => plugin.run, engine !== undefined);
   process.stdout.write(`${port}\n`);
 }
 
