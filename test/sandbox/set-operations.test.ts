@@ -106,6 +106,27 @@ it("a removed set whose deletes fail stays whole in the state: the error lists t
   expect(deleted()).toHaveLength(5);
 });
 
+it("where a read is known, the error of an interrupted destroy names a refresh, first and once, which resolves it", async () => {
+  const { sandbox, engine, up, options, clock } = await start(eventOperations, true);
+  const keys = ["a", "b", "c", "d"];
+  const events = Object.fromEntries(keys.map((key) => [key, { ...A, eventName: key }]));
+  expect(await up(of(events))).toBeUndefined();
+  for (const id of [2, 3]) sandbox.delete("event", id);
+  // The other objects can't be deleted either, so that nothing proves anything.
+  sandbox.fail({ on: "delete", times: 4, with: refusal });
+  const error = (await engine.destroy(options)) ?? "";
+  expect(error).toMatch(
+    /^If objects are no longer in the account, run `pulumi refresh --stack .*\n/,
+  );
+  expect(error).not.toMatch(/remove its deletionPolicy|Look in the account/);
+  expect(error.match(/pulumi refresh/g)).toHaveLength(1);
+  clock.advance(25 * 3600_000);
+  expect((await engine.refresh(options)).error).toBeUndefined();
+  expect(engine.eventIds).toEqual({ c: 4, d: 5 });
+  expect(await engine.destroy(options)).toBeUndefined();
+  expect(sandbox.events).toEqual([]);
+});
+
 it("a changed member is updated in place", async () => {
   const { sandbox, engine, up, puts } = await start();
   await up(of({ a: A, b: B }));
@@ -328,11 +349,16 @@ describe("with the deletionPolicy and a known delete", () => {
   const failed = { kind: "answer", status: 500, body: "" } as const;
   it.each([
     ["failed", failed, false, undefined],
-    ["lost its answer", lost, true, /b#\d+ \(\d+\): .*404.* If it isn't, run `pulumi up`/],
+    [
+      "lost its answer",
+      lost,
+      true,
+      /If .* run `pulumi refresh .*\n {2}b#\d+ \(\d+\): .*404/,
+    ],
   ] as const)(
     "a replaced member whose delete %s waits beside the new one, and the next run deletes it",
     async (_, fault, act, next) => {
-      const { sandbox, engine, options, up, deleted } = await deleting();
+      const { sandbox, clock, engine, options, up, deleted } = await deleting();
       await up(of({ a: A, b: B }));
       const { b } = engine.eventIds;
       const declared = of({ a: A, b: { ...B, value: 9 } });
@@ -351,7 +377,8 @@ describe("with the deletionPolicy and a known delete", () => {
       expect(again ?? "").toMatch(next ?? /^$/);
       expect(deleted()).toEqual([b, b]);
       // What it says is the way out.
-      engine.declares = { deletes: again === undefined };
+      clock.advance(25 * 3600_000);
+      if (next) expect((await engine.refresh(options)).error).toBeUndefined();
       expect(await up(declared)).toBeUndefined();
       expect(Object.keys(engine.eventIds)).toEqual(["a", "b"]);
       expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 2 });
@@ -494,7 +521,7 @@ describe("with the deletionPolicy and a known delete", () => {
     const destroy = { ...options, command: { command: "destroy" } };
     const run = engine.newRun(destroy);
     const { message } = await failureOf(run.set.delete(id, outputs));
-    expect(message).toMatch(/^events\["k\d+"\].*busy.*\[ADVERTISING_REFUSED\]$/s);
+    expect(message).toMatch(/^If .*\nevents\["k\d+"\].*busy.*\[ADVERTISING_REFUSED\]$/s);
     await run.close();
     expect(sandbox.events).toHaveLength(10);
     // What is missing is asked about again, once the delete has worked.

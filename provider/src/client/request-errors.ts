@@ -20,7 +20,7 @@ import { asSentence, type Quotable, quoteFor, wordsOf } from "./words.js";
 export interface RequestOrigin {
   kind: Kind;
   operation: Operation;
-  /** The next step if the object doesn't exist: a clause with its full stop, or commands. */
+  /** The next step if the object doesn't exist: a clause with its full stop, or commands; empty if another message has it. */
   ifAbsent?: string;
 }
 
@@ -36,6 +36,7 @@ export const NOTHING_CREATED = "Nothing was created.";
 
 /** A wrong "gone" would create a second object, so a person decides if the platform doesn't say it clearly. */
 function adviceIfAbsent({ ifAbsent }: Answered) {
+  if (ifAbsent === "") return undefined;
   return `Look in the account. If the object is there, check advertising:operations. If it isn't, ${ifAbsent}`;
 }
 
@@ -80,7 +81,11 @@ export function unusableResponseError(verdict: Verdict, answered: Answered) {
   const got = `${what} got an unusable response (status ${status})`;
   if (verdict.kind !== "unclear")
     return new BadAnswerError(
-      `${got}: it has no object, but this operation has found none in this run. ${adviceIfAbsent(answered)}`,
+      joined(
+        " ",
+        `${got}: it has no object, but this operation has found none in this run.`,
+        adviceIfAbsent(answered),
+      ),
     );
   // The response to a read or a search may contain data of other objects, which must not be quoted.
   const isData = status < 300 && answer.kind === "json" && operation.method === "GET";

@@ -176,6 +176,7 @@ export async function deleteObjects(
   properties: Values,
 ) {
   const { kind, runtime } = operations;
+  const canRefresh = operations.can.read !== undefined;
   let trouble: AdvertisingError | undefined;
   const deleteAll = async (objects: typeof wanted) => {
     const failed: (FailedDelete & (typeof wanted)[number])[] = [];
@@ -187,11 +188,19 @@ export async function deleteObjects(
         try {
           if (trouble) throw trouble;
           const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-          await deleteObject(operations, { ...target, label: own }, properties);
+          const ifAbsent = canRefresh && key !== SINGLE ? "" : undefined;
+          await deleteObject(operations, { ...target, label: own, ifAbsent }, properties);
         } catch (error) {
           const failure = toAdvertisingError(error);
-          if (!(failure instanceof RefusedError)) trouble ??= failure;
-          failed.push({ ...target, key, error: failure });
+          const isRefused = failure instanceof RefusedError;
+          if (!isRefused) trouble ??= failure;
+          const mayBeGone = isRefused || failure instanceof BadAnswerError;
+          failed.push({
+            ...target,
+            key,
+            error: failure,
+            canRefresh: canRefresh && mayBeGone,
+          });
         }
       }
     };

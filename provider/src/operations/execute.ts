@@ -56,7 +56,7 @@ const MEMBER_ERRORS = [
 export interface Target extends LeavingObject {
   label: string;
   /** The next step if the object doesn't exist, as a clause. Set only if a person gave its id. */
-  ifAbsent?: string;
+  ifAbsent?: string | undefined;
 }
 
 /** The operations on objects of a kind in this deployment. */
@@ -162,7 +162,8 @@ export class ObjectOperations {
     // A set's old object that could not be deleted has a key of its own.
     const isReplaced =
       name === "delete" && (isDeclared || ref?.member?.endsWith(replacedKey("", id)));
-    const cure = ifAbsent ?? removalCure(ref ?? {}, isReplaced);
+    const canRefresh = name !== "read" && this.can.read !== undefined;
+    const cure = ifAbsent ?? removalCure(ref ?? {}, isReplaced, canRefresh);
     return { kind: this.kind, operation, id, label, ifAbsent: cure };
   }
 

@@ -312,13 +312,22 @@ export function deletedNotice(label: string, deleted: readonly Pick<Fate, "id">[
   return notice("deleted", { label }, text);
 }
 
+/** What to do first, once for all: each error leaves it out. */
+function refreshFirst(failed: readonly FailedDelete[]) {
+  if (!failed.some(({ canRefresh }) => canRefresh)) return [];
+  return `If objects are no longer in the account, run \`${inStack("pulumi refresh")}\`, which takes them out of the state. Then run this again.`;
+}
+
 /** The error of a removed resource that could not be deleted, or not wholly: the engine keeps its state as it was. */
 export function keptMessage(failed: readonly FailedDelete[]) {
   const errors = failed.map(({ error }) => error.message);
   return [
+    refreshFirst(failed),
     ...cut(errors, MAX_LISTED),
     "The state keeps it as it was. Before you declare it again, see what is still live.",
-  ].join("\n");
+  ]
+    .flat()
+    .join("\n");
 }
 
 /**
@@ -442,9 +451,15 @@ export function alsoBelongsTo(holders: readonly string[]) {
 }
 
 /** About an object of the state of which Pulumi's record shows what an earlier run had begun. */
-export function interruptedNotice(ref: ResourceRef, id: string, sent: "update" | "delete") {
+export function interruptedNotice(
+  ref: ResourceRef,
+  id: string,
+  sent: "update" | "delete",
+  canRefresh = false,
+) {
   let then = "`pulumi up` sends all its arguments.";
-  if (sent === "delete") then = `if it isn't in the account, ${removalCure(ref)}`;
+  if (sent === "delete")
+    then = `if it isn't in the account, ${removalCure(ref, false, canRefresh)}`;
   const what = `an interrupted run may have ${sent}d`;
   return notice(`that ${what}`, ref, `${ref.label}: ${what} ${id}; ${then}`, id);
 }
@@ -619,7 +634,9 @@ export interface OpenObject {
 export function removalCure(
   { member, urn = "<its URN>" }: Partial<ResourceRef>,
   isReplaced = false,
+  canRefresh = false,
 ) {
+  if (canRefresh) return `run \`${inStack("pulumi refresh")}\`, then this again.`;
   if (isReplaced) return "run `pulumi up` once without the deletionPolicy.";
   if (member !== undefined)
     return "keep the set, remove its deletionPolicy and this key, and run `pulumi up` once.";
@@ -656,7 +673,11 @@ export function setFailureMessage(
     const names = those.map(({ key, id }) => joined(" ", key, id && `(${id})`));
     return `  ${listed(names)}: ${text}`;
   });
-  const lines = [`${set.label} is incomplete.`, ...cut(reasons, MAX_LISTED)];
+  const lines = [
+    `${set.label} is incomplete.`,
+    refreshFirst(failedDeletes),
+    ...cut(reasons, MAX_LISTED),
+  ].flat();
   if (failed.length > 0 && open.length === 0)
     lines.push("The next `pulumi up` sends only what is missing or failed.");
   if (asSent.length > 0) lines.push(savedAsSentMessage(asSent));

@@ -83,6 +83,8 @@ export interface FailedDelete {
   key: string;
   id: string;
   error: AdvertisingError;
+  /** A refresh would show whether the object is gone. */
+  canRefresh?: boolean;
 }
 
 /** Whether the outcome makes the call fail. A failed set deletes nothing, like the engine after an error. */

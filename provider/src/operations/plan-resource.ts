@@ -162,7 +162,7 @@ async function withInterrupted(plan: Plan) {
   for (const { ref, id = "", isDeclared } of plan.objects) {
     const sent = interrupted.get(objectKey(kind.name, id));
     if (sent && can[sent] && isDeclared)
-      runtime.messages.tellEach(interruptedNotice(ref, id, sent));
+      runtime.messages.tellEach(interruptedNotice(ref, id, sent, can.read !== undefined));
   }
   if (!can.update) return plan;
   const sentAs = sentAsIfUpdated(plan, interrupted);

@@ -267,6 +267,8 @@ export const operations: Examples = {
     tell.leavingNotice(leaving(purchase), KEPT, KEPT_BEFORE).text,
   "a removed set of which not all could be deleted": () =>
     tell.keptMessage(["a", "b"].map((key) => ({ ...refused(key), id: "2" }))),
+  "a removed set of which not all could be deleted, where a read is known": () =>
+    tell.keptMessage([{ ...refused("a"), id: "2", canRefresh: true }]),
   "objects were deleted": () =>
     tell.deletedNotice('ConversionEventSet "funnel"', [{ id: "2" }, { id: "3" }]).text,
   "a replacement, for which Pulumi drops what a policy changes": () =>

@@ -98,6 +98,7 @@ export const responses: Examples = {
   "a search's address isn't there": () => searched(404),
   "a set's removed event, and a replaced object, aren't there": async () => {
     const cures = [removalCure({ urn, member: "k" }, false), removalCure({ urn }, true)];
+    cures.push(removalCure({}, false, true));
     const all = cures.map((cure) => {
       return rejectionOf(clientOf([response(404)]).delete(target("delete", cure)));
     });
