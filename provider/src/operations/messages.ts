@@ -402,7 +402,7 @@ export function formerlyLeftNotice(
 
 /** About a set that leaves the state, which doesn't show its ids. */
 export function hiddenIdsNotice({ label, shownName }: ObjectRef) {
-  const text = `\`${printable(shownName)}\` is no longer in the program. Its eventIds are secret, so they aren't listed here: before the \`up\`, \`pulumi stack export --show-secrets\` shows them.`;
+  const text = `\`${printable(shownName)}\` is no longer in the program. Its eventIds are secret, so its events stay live, and aren't listed here: before the \`up\`, \`pulumi stack export --show-secrets\` shows them.`;
   return notice("with secret ids", { label }, text);
 }
 
