@@ -96,6 +96,12 @@ const late = async () => {
 const throwing = async () => {
   const { id } = new advertising.Advertiser("a", { advertiserName: "A", deletionPolicy: "delete" });
   id.apply(() => { throw new Error("the user's own"); });
+};
+const caught = async () => {
+  new advertising.Advertiser("a", { advertiserName: "A", deletionPolicy: "delete" });
+  try {
+    new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: 1 }, { parent: {} });
+  } catch {}
 };`);
   stack.write(
     "inline.cjs",
@@ -113,7 +119,7 @@ const open = (url) => LocalWorkspace.createOrSelectStack(
   one.workspace.program = mistaken;
   await one.preview().catch(({ message }) => console.log(message));
   // Whatever the program hasn't come to stays.
-  for (const program of [late, throwing]) {
+  for (const program of [late, throwing, caught]) {
     one.workspace.program = program;
     await one.up().catch(({ message }) => console.log(message));
   }
@@ -130,6 +136,7 @@ const open = (url) => LocalWorkspace.createOrSelectStack(
   // It ends, though it reads something.
   expect(output).toContain("advertiserName expected");
   expect(output).toContain("the user's own");
+  expect(output).toContain("Resource parent is not a valid Resource");
   expect(output).not.toMatch(/earlier run|takes over|journal|not deleted/);
   expect(sandbox).toMatchObject({ creates: 4, deletes: 2 });
 });

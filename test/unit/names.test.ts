@@ -145,7 +145,9 @@ describe("a Pulumi of another inner shape is refused, in words", () => {
   const refused = "pulumi-advertising doesn't know @pulumi/pulumi 3.259.0: ";
 
   it("if a parent has no type: without it, two resources would have one key", () => {
-    expect(() => typesOf({ __parentResource: {} })).toThrow(refused);
+    expect(() => typesOf({ __pulumiResource: true, __parentResource: {} })).toThrow(
+      refused,
+    );
   });
 
   const options = { settings: { options: {} } };

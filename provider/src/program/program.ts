@@ -79,6 +79,7 @@ class Program {
   );
   readonly #batch: Declaration[] = [];
   #validated: Promise<void> | undefined;
+  #failure: unknown;
   /** The consequence, if the program stops now: a sentence. */
   #consequence = "Nothing was sent.";
 
@@ -97,6 +98,12 @@ class Program {
     return internals.awaitLater(
       this.#validated.then(() => (resource ? this.#validator.contextOf(resource) : {})),
     );
+  }
+
+  /** Ends the program with this error, also if the program catches it. */
+  fail(error: unknown) {
+    this.#failure ??= error;
+    this.#validated ??= internals.awaitLater(this.#validate());
   }
 
   #validate() {
@@ -122,11 +129,19 @@ class Program {
   }
 
   #assertGood(findings: readonly Finding[]) {
+    if (this.#failure) throw this.#failure;
     const wrong = findings.filter(({ lines }) => lines.length > 0);
     // Objects of earlier batches may be live by now.
     if (this.reading.problems.length + wrong.length > 0)
       throw programError(this.reading, wrong, this.#consequence);
   }
+}
+
+/** @param error of a constructor. Without its resource, nothing would tell a part of the program from the whole. */
+export function stopAfter(error: unknown) {
+  // A unit test of a user's goes on.
+  if (internals.currentMocks() === undefined) currentProgram().fail(error);
+  return error;
 }
 
 function warn(warnings: readonly string[]) {

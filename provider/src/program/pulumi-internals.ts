@@ -37,6 +37,8 @@ export function typesOf(parent: unknown): string | undefined {
     const types = typesIn(parent);
     return types === STACK_TYPE ? undefined : types;
   }
+  // Pulumi's constructor refuses it.
+  if (!pulumi.Resource.isInstance(parent)) return undefined;
   // These properties are Pulumi's own, and the same in every copy of its SDK.
   const { __pulumiType: type, __parentResource: above } = asRecord(parent);
   if (typeof type !== "string") throw unknownPulumi("the parent of a resource has no type");

@@ -15,7 +15,7 @@ import type { Attribution, EventType, ResourceName } from "../kinds/vocabulary.j
 import { exactId, LIVE_ID, show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
 import { holdsOutput, isOfType, readIdOf, withIds } from "./declaration.js";
-import { registrationOf } from "./program.js";
+import { registrationOf, stopAfter } from "./program.js";
 import { pauseStackTraces } from "./pulumi-internals.js";
 
 /** The arguments of an {@link Advertiser}. */
@@ -76,7 +76,7 @@ export class Advertiser extends pulumi.CustomResource {
     try {
       super(...registrationOf(advertiser, name, args, options));
     } catch (error) {
-      throw resume(error);
+      throw stopAfter(resume(error));
     }
     resume();
     if (!pulumi.runtime.isDryRun()) return;
@@ -228,7 +228,7 @@ export class ConversionEvent extends pulumi.CustomResource {
     try {
       super(...registrationOf(conversionEvent, name, args, options));
     } catch (error) {
-      throw resume(error);
+      throw stopAfter(resume(error));
     }
     resume();
   }
@@ -338,7 +338,7 @@ export class ConversionEventSet extends pulumi.CustomResource {
     try {
       super(...registrationOf(conversionEventSet, name, args, options));
     } catch (error) {
-      throw resume(error);
+      throw stopAfter(resume(error));
     }
     resume();
   }

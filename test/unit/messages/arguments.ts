@@ -203,7 +203,8 @@ export const args: Examples = {
     });
     return message;
   },
-  "a Pulumi that keeps the types of resources elsewhere": () => thrownBy(() => typesOf({})),
+  "a Pulumi that keeps the types of resources elsewhere": () =>
+    thrownBy(() => typesOf({ __pulumiResource: true })),
   "a Pulumi that keeps its settings elsewhere": async () => {
     vi.resetModules();
     const path = "@pulumi/pulumi/runtime/state.js";
