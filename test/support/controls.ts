@@ -212,8 +212,8 @@ const rows: Row[] = [
   [
     "after a destroy, an earlier export says what is live",
     "cli/contents.ts",
-    "return objectsIn(resources).map((each) => formerly(each, why));",
-    "return objectsIn(resources).filter(isReplaced).map((each) => formerly(each, why));",
+    "return objectsIn(resources).map((each) => formerly(each, why, onlyRead));",
+    "return objectsIn(resources).filter(isReplaced).map((each) => formerly(each, why, onlyRead));",
     "unit/tools",
     "after a destroy all ids are listed",
   ],

@@ -241,6 +241,19 @@ describe("left live", () => {
     ]);
   });
 
+  it("what the program only reads now (.get) wasn't deleted: an advertiser of the same id may have been", () => {
+    const deleting = { retainOnDelete: undefined };
+    const earlier = stateOf([
+      storedAdvertiser("acme", 2, "acme", { ...deleting, outputs: DELETING }),
+      storedEvent("b", 2, DELETING, deleting),
+    ]);
+    const reads = stateOf([storedEvent("b", 2, {}, { external: true })]);
+    expect(leftoversOf(reads, [earlier]).map(({ kind, why }) => [kind, why])).toEqual([
+      ["Advertiser", expect.stringContaining("may have been deleted")],
+      ["ConversionEvent", expect.stringMatching(/; may be live$/)],
+    ]);
+  });
+
   it("what `--replace` has left has no name of its own: the resource's, unless that is secret", () => {
     const { name: _, ...unnamed } = NOTED;
     const left = { [LEFT_LIVE]: [unnamed] };

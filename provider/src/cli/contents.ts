@@ -1,5 +1,5 @@
 /** A stack's objects for the reports: the current ones, and those that it left live. Pure. */
-import { advertiser, asksToDelete, type KindName } from "../kinds/index.js";
+import { advertiser, asksToDelete, type KindName, resourceOfType } from "../kinds/index.js";
 import {
   type ExportedObject,
   type ExportedStack,
@@ -27,14 +27,15 @@ export interface Leftover {
  * @returns only objects that the state does not have now.
  */
 export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]) {
+  const onlyRead = now.resources.filter(({ external }) => external);
   const found = [
     ...[now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn)),
     ...objectsIn(now.resources)
       .filter(isReplaced)
-      .map((each) => formerly(each, "is being replaced")),
+      .map((each) => formerly(each, "is being replaced", onlyRead)),
     ...earlier.flatMap(({ time, resources }) => {
       const why = `left the state after the export of ${time || "an unknown time"}`;
-      return objectsIn(resources).map((each) => formerly(each, why));
+      return objectsIn(resources).map((each) => formerly(each, why, onlyRead));
     }),
   ];
   // The first entry for an object wins.
@@ -77,10 +78,20 @@ function notedIn(resource: Resource) {
   });
 }
 
-/** A leftover that the state does not list as left live, so the time at which it left the state isn't known. */
-function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
+/**
+ * A leftover that the state does not list as left live, so the time at which it left the state isn't known.
+ * @param onlyRead what the program reads: that isn't deleted.
+ */
+function formerly(
+  { kind, id = "", name, key, resource }: ExportedObject,
+  reason: string,
+  onlyRead: readonly Resource[],
+) {
+  const isRead = onlyRead.some(
+    ({ type, id: read }) => read === id && resourceOfType(type) === kind,
+  );
   let why = `${reason}; may be live`;
-  if (asksToDelete(resource.outputs) && !keepingOption(resource))
+  if (asksToDelete(resource.outputs) && !keepingOption(resource) && !isRead)
     why = `${reason}; may have been deleted (deletionPolicy: "delete")`;
   return { kind: kind.name, id, name, key, at: "", why };
 }
