@@ -100,3 +100,35 @@ new advertising.ConversionEvent("other", { eventName: "O", advertiserId: 1, valu
   expect(await stack.ids()).toMatchObject({ e: String(made) });
   expect(sandbox).toMatchObject({ deletes, eventPosts: 4 });
 });
+
+it("what the program only reads from now on, which isn't deleted", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const known = { event: { delete: "DELETE rest/event/{id}" } };
+  const environment = { ADVERTISING_OPERATIONS: JSON.stringify(known) };
+  const event = (body: string) =>
+    program(`
+const { advertiserId } = new advertising.Advertiser("a", { advertiserName: "A" });
+${body}`);
+  const stack = await newStack(
+    event(
+      `new advertising.ConversionEvent("e", { eventName: "E", advertiserId, value: 1, deletionPolicy: "delete" });`,
+    ),
+    { sandbox, environment },
+  );
+  await well(stack.up());
+  const { e } = await stack.ids();
+  stack.write("before.json", await stack.exported());
+  stack.program(event(`advertising.ConversionEvent.get("e", "${e}");`));
+  const halves = (await well(stack.previewAndUp())).split("Updating (");
+  expect(halves).toHaveLength(2);
+  // Pulumi saves it as only read before its record has been read.
+  for (const half of halves) {
+    expect(half).toContain(
+      `\`e\` is only read from now on. Its event ${e} ("E") stays live`,
+    );
+    expect(half).toContain(`${e} isn't deleted, because the program still reads it`);
+  }
+  const left = await well(stack.command("leftovers", "--before", "before.json"));
+  expect(left).toMatch(/ConversionEvent .* may be live$/m);
+  expect(sandbox).toMatchObject({ deletes: 0 });
+});

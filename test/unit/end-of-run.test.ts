@@ -1,6 +1,7 @@
 /** What a run says at its end: the ids that leave the state, and open creates that nothing has declared. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Resource, readExport } from "../../provider/src/record/export.js";
 import { markOf, otherFormUrn, refOf } from "../../provider/src/state/index.js";
@@ -300,6 +301,41 @@ describe("what leaves the state", () => {
       ]);
     }
   });
+
+  it.each([
+    ["no delete is known", {}, ""],
+    [
+      "a delete is asked for",
+      DELETES,
+      " 2 isn't deleted, because the program still reads it (`.get`).",
+    ],
+  ])(
+    "is what the program only reads now, though Pulumi saves that at once: %s",
+    async (_, options, why) => {
+      const saved = new SavedStack(STACK);
+      const gone = event("gone", 2, true);
+      let resources: Resource[] = [KEPT, gone];
+      saved.read = async () => {
+        await setImmediate();
+        return readExport(JSON.stringify({ version: 3, deployment: { resources } }));
+      };
+      const run = newRun(PLATFORM, newFolder(), { ...options, saved });
+      // Pulumi may ask for this before it checks any resource.
+      await run.event.read("2", {});
+      resources = [KEPT, { ...gone, external: true }];
+      const context = { identity: `${STACK}::kept`, run: { isUp: true, resources: 1 } };
+      const news = { ...inputsOf("kept"), __sender: context };
+      await run.event.check(inputsOf("kept"), news);
+      await run.close();
+      const reason =
+        why || " 2 isn't deleted, because advertising:operations has no delete.";
+      expect(run.told).toMatchObject([
+        {
+          message: `\`gone\` is only read from now on. Its event 2 ("gone") ${STAYS}.${reason}`,
+        },
+      ]);
+    },
+  );
 
   it("stays live under --target: what the run leaves out may adopt it", async () => {
     const resources = [KEPT, event("gone", 2, true)];

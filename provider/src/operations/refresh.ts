@@ -141,17 +141,21 @@ async function get(kind: Kind, runtime: Runtime, id: string, properties: Values)
       `${kind.name} is read by an id of the platform, an integer from 0; got ${printable(id)}. Nothing was sent.`,
     );
   const props = { ...properties, [kind.idProperty]: exactId(id) };
-  const { settings, command, provider, deployment } = runtime;
+  const { settings, command, provider, deployment, record } = runtime;
   // In a refresh the state has it, whatever the program does.
-  if (properties[kind.idProperty] === undefined) deployment.onlyRead.add(kind, id);
+  if (properties[kind.idProperty] === undefined) {
+    deployment.onlyRead.add(kind, id);
+    // Pulumi then saves it as only read, and the end of the run names what the state has until now.
+    await record.state();
+  }
   // Without the command line, the plugin can't tell an import, whose arguments are saved.
   const isPreview = command ? command.command === "preview" : provider === undefined;
   // Without a password nothing is read, so that a preview works.
   const lacksPassword = isPreview && settings.password === undefined;
   const operations = new ObjectOperations(kind, runtime);
   if (!operations.can.read || lacksPassword) return { id, props };
-  const record = await operations.readGiven({ id, label: `${kind.name} ${id}` });
-  return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
+  const found = await operations.readGiven({ id, label: `${kind.name} ${id}` });
+  return { id, props: { ...props, ...argumentsFrom(kind, settings, found) } };
 }
 
 /** Copies the platform's values into the state. @returns whether anything differed. @throws AdvertisingError */
