@@ -6,7 +6,7 @@ export { createResource, updateResource } from "./apply.js";
 export { check, diffResource } from "./check.js";
 export { createRuntime } from "./create-runtime.js";
 export { deleteResource } from "./deletes.js";
-export { foundOtherwiseMessage } from "./messages.js";
+export { foundOtherwiseMessage, NO_READ } from "./messages.js";
 export { describeError, ResourceFailure } from "./outcome.js";
 export { previewResource } from "./preview.js";
 export { type ReadResult, readResource } from "./refresh.js";

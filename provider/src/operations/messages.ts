@@ -406,6 +406,9 @@ export function hiddenIdsNotice({ label, shownName }: ObjectRef) {
   return notice("with secret ids", { label }, text);
 }
 
+/** Pulumi runs a refresh and an import with the settings of the last `up`. */
+export const NO_READ = "the last `pulumi up` had no read in advertising:operations";
+
 /** At the end of a preview or an `up`: the record has not arrived. */
 export const LATE_RECORD =
   "Pulumi took too long to print what it has saved: what leaves the state may not be named.";

@@ -38,7 +38,13 @@ import {
 import { applyAnswers, compareAnswers, keepUpdate } from "./answers.js";
 import { resourcesLike } from "./deletes.js";
 import { ObjectOperations } from "./execute.js";
-import { driftNotice, goneNotice, interruptedNotice, tooEarlyNotice } from "./messages.js";
+import {
+  driftNotice,
+  goneNotice,
+  interruptedNotice,
+  NO_READ,
+  tooEarlyNotice,
+} from "./messages.js";
 import { assertSameAccount } from "./outcome.js";
 import { secretOfObjects } from "./plan-resource.js";
 import type { Runtime } from "./runtime.js";
@@ -96,7 +102,7 @@ export async function readResource(
       );
     if (!read)
       runtime.messages.say(
-        `A refresh does not compare any ${kind.noun}: the last \`pulumi up\` had no read in advertising:operations. (--run-program uses the current settings.)`,
+        `A refresh does not compare any ${kind.noun}: ${NO_READ}. (--run-program uses the current settings.)`,
       );
     else if (alike.length === 0)
       runtime.messages.say(

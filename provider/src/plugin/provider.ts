@@ -22,6 +22,7 @@ import {
   deleteResource,
   describeError,
   diffResource,
+  NO_READ,
   previewResource,
   type Runtime,
   readResource,
@@ -229,6 +230,7 @@ export class AdvertisingPlugin {
     const { label } = ref;
     const { runtime } = this;
     const { command, deployment, record, settings } = runtime;
+    const isInProgram = command && isOfProgram(command);
     let reason = "a set has no id on the platform";
     runtime.begin(ref);
     if (!("member" in resource)) {
@@ -248,13 +250,14 @@ export class AdvertisingPlugin {
       // A program may read any object twice; what is imported is managed.
       if (!isOfProgram(command)) holder ??= deployment.claim(resource, id, ref.key);
       // The state has it as only read, so this is a `get` in a program.
-      const isGet = command && isOfProgram(command) && saved?.resourceAt(ref.urn)?.external;
+      const isGet = isInProgram && saved?.resourceAt(ref.urn)?.external;
       if (holder !== undefined && !isGet)
         throw new ArgumentsError(
           `${label} can't be imported or read: ${id} already belongs to ${parseKey(holder).label}. Nothing was sent. To read it, use that resource. To move it, set existingId: ${id} in ${label}, and remove it there.`,
         );
       if (knownOperations(resource, settings).read) return;
-      reason = `${NAMESPACE}:operations names no read`;
+      reason = `${NO_READ}; if the configuration has one now, run \`${inStack("pulumi up")}\` first`;
+      if (isInProgram) reason = `${NAMESPACE}:operations names no read`;
     }
     throw new UnsupportedError(
       `${label} can't be imported or read by the id ${id}: ${reason}. Nothing was sent. ` +

@@ -12,6 +12,7 @@ import {
   afterTransformations,
   programError,
 } from "../../../provider/src/program/program.js";
+import { runOf } from "../../../provider/src/record/engine-run.js";
 import { readExport, savedStateOf } from "../../../provider/src/record/index.js";
 import type { SettingsReading } from "../../../provider/src/settings/index.js";
 import { refOf } from "../../../provider/src/state/index.js";
@@ -108,6 +109,11 @@ export const program: Examples = {
   },
   "the plugin: an import of an event without a known read": () => {
     const provider = plugin("second");
+    return failed(provider, () => provider.read(urnOf("ConversionEvent"), "42", {}, {}));
+  },
+  "the plugin: a .get of an event without a known read": () => {
+    const provider = plugin();
+    Object.assign(provider.runtime, { command: runOf(["up"]) });
     return failed(provider, () => provider.read(urnOf("ConversionEvent"), "42", {}, {}));
   },
   "the plugin: an import of what another event has": () => {
