@@ -77,6 +77,28 @@ it.each([
   expect(stdout).toContain(said);
 });
 
+it.each([
+  ["login", ["--stack", "--cwd"]],
+  [
+    "pending",
+    ["--created", "--not-created", "--forget", "--search", "--clear"],
+    ["--stack", "--cwd", "--state"],
+  ],
+  ["leftovers", ["--before", "--format"], ["--stack", "--cwd", "--state", "--out"]],
+  [
+    "report",
+    ["--format", "--template", "--preview", "--fail-on"],
+    ["--stack", "--cwd", "--state", "--out"],
+  ],
+  ["validate", ["--ignore-column", "--format"]],
+])("%s --help has its options only", async (name, ...expected) => {
+  const { stdout } = await runIn(provider, {}, name, "--help");
+  const options = stdout.match(/(?<=^ +)--[a-z-]+/gm);
+  expect([...new Set(options)]).toEqual(expected.flat());
+  expect(stdout.split(" ")[0]).toBe(name);
+  expect(stdout).not.toContain("\n\n");
+});
+
 it("login without a stack names variables, and no command that needs a stack", async () => {
   const { code, stderr } = await runIn(newFolder(), {}, "login");
   expect(code).toBe(1);

@@ -57,9 +57,10 @@ validate FILE            lists every mistake in a catalog
   --ignore-column NAME   skips this column (repeatable)
   --format FORMAT        text (default) or json
 
-For a stack:
+For login, pending, leftovers and reports:
   --stack NAME           default: the selected one
   --cwd FOLDER           the program's folder
+For pending, leftovers and reports:
   --state FILE           what \`pulumi stack export\` printed (- for standard input)
 For leftovers and reports:
   --out FILE             writes to FILE`;
@@ -132,11 +133,21 @@ const validate = command(
 
 const COMMANDS = { leftovers, login, pending, report, validate };
 
+/** The parts of the text that are about this command; all of it if there is none. */
+function helpOn(name: string) {
+  if (!Object.hasOwn(COMMANDS, name)) return HELP_TEXT;
+  const parts = HELP_TEXT.split(/^(?! )/m);
+  return parts
+    .filter((part) => RegExp(`^(For.*)?${name}`).test(part))
+    .join("")
+    .trim();
+}
+
 async function main(args: readonly string[]) {
   const old = versionProblem();
   if (old !== undefined) throw new Error(old);
   const [name = "", ...rest] = args;
-  if (args.includes("--help") || args.includes("-h")) console.log(HELP_TEXT);
+  if (args.includes("--help") || args.includes("-h")) console.log(helpOn(name));
   else if (name === "--version") console.log(packageVersion());
   else return chosen<Command>(COMMANDS, name, "command")(rest);
   return 0;
