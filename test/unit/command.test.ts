@@ -1,5 +1,9 @@
 /** The command `pulumi-advertising`: the parts that need neither a stack nor Pulumi. */
-import { execFile, spawn } from "node:child_process";
+import {
+  type ExecFileOptionsWithStringEncoding,
+  execFile,
+  spawn,
+} from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -39,8 +43,12 @@ const manifest = JSON.parse(readFileSync(resolve(provider, "package.json"), "utf
 /** The PATH is empty, so starting Pulumi fails. */
 function runIn(cwd: string, environment: Record<string, string>, ...args: string[]) {
   const env = { PATH: "", NODE_OPTIONS: keepCompiled, ...environment };
+  return runNode([file, ...args], { cwd, env, encoding: "utf8" });
+}
+
+function runNode(args: string[], options: ExecFileOptionsWithStringEncoding) {
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolved) => {
-    execFile(process.execPath, [file, ...args], { cwd, env }, (error, stdout, stderr) =>
+    execFile(process.execPath, args, options, (error, stdout, stderr) =>
       resolved({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
@@ -75,6 +83,23 @@ it.each([
   const { code, stdout, stderr } = await runIn(provider, {}, ...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain(said);
+});
+
+it("the plugin's executable runs commands too: `pulumi plugin run` passes them", async () => {
+  const run = (executable: string, ...args: string[]) =>
+    runNode([resolve(provider, executable), ...args], {
+      encoding: "utf8",
+      timeout: 20_000,
+    });
+  for (const executable of ["pulumi-resource-advertising", "pulumi-resource-"]) {
+    const { code, stdout } = await run(executable, "--version");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${manifest.version}\n` });
+  }
+  const { code, stderr } = await run("pulumi-resource-advertising", "pendign");
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("there is no command"),
+  });
 });
 
 it.each([
