@@ -80,7 +80,7 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   ],
   "a unit that is none": [
     yamlWith("clickWindow: 7 dayz"),
-    "write seconds, or a number with its unit: 7d, 12h, 90min",
+    "write seconds, or a number with its unit: d, h or min",
   ],
   "a name that is a number": [
     "advertisers: { acme: { advertiserName: 2024 } }",

@@ -179,7 +179,7 @@ it("short windows are warned of, in defaults and in each entry", () => {
 });
 
 it.each<[number, string | undefined]>([
-  [365, "31536000 (365 days)"],
+  [30, "2592000 (30 days)"],
   [366, undefined],
   [10_080, "604800 (7 days)"],
   [20_160, "1209600 (14 days)"],
@@ -192,6 +192,19 @@ it.each<[number, string | undefined]>([
   const [warning] = warningsIn({ clickWindow });
   expect(warning?.reason.split("write ")[1]).toBe(meant);
 });
+
+it.each([
+  [365, undefined, "days, the longest is 2592000 (30 days)"],
+  [365, 40_000_000, "days, write 31536000 (365 days)"],
+  [60, 3600, "days, the longest is 3600 (1 hour)"],
+  [44_640, undefined, "minutes, the longest is 2592000 (30 days)"],
+])(
+  "nothing that the limit refuses is advised: %i seconds, limit %s",
+  (clickWindow, most, advice) => {
+    const [warning] = warningsIn({ defaults: { clickWindow } }, most);
+    expect(warning?.reason.split("If you mean ")[1]).toBe(advice);
+  },
+);
 
 /** The reason of the warning about a name; empty if there is none. */
 const toldOf = (eventName: string) => warningsIn({ eventName })[0]?.reason ?? "";

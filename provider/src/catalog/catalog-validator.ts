@@ -84,7 +84,7 @@ export function validateCatalog(
     // A window that is written with its unit is no mistake.
     const hasUnit = (name: string) => typeof secondsIn(String(given[name])) === "number";
     const others = pick(values, (name) => !hasUnit(name));
-    noteAll(entry, [...problems, ...warningsIn(others)]);
+    noteAll(entry, [...problems, ...warningsIn(others, limits.maxWindowSeconds)]);
     return values;
   }
 

@@ -4,7 +4,7 @@
  */
 import type { z } from "zod";
 import { letters, nearest, quoted } from "../base/index.js";
-import { asAccepted, described, type Form } from "../rules/index.js";
+import { asAccepted, described, type Form, withUnit } from "../rules/index.js";
 
 /** A separator before three digits may mean thousands or decimals, so it is refused: a wrong guess would go live. */
 const UNCLEAR = /^[+-]?[1-9]\d{0,2}[.,]\d{3}(?![\d.,])/;
@@ -68,7 +68,7 @@ const ADVICE: Partial<Record<Form, string>> = {
   number:
     "write a plain number: at most 15 digits, a decimal point, no thousands separator, percent or currency sign",
   id: "write only its digits, without leading zeros",
-  seconds: "write seconds, or a number with its unit: 7d, 12h, 90min",
+  seconds: "write seconds, or a number with its unit: d, h or min",
 };
 
 /** Advice about a refused value, as a clause after a semicolon; undefined if there is none. */
@@ -80,6 +80,12 @@ export function adviceOn(rule: z.ZodType, value: unknown) {
   if (meant !== undefined) return `did you mean ${meant}?`;
   if (form === "named number") return `write its number, or ${known.join(" or ")}`;
   if (form === "text" && typeof value !== "string") return "put it in quotes";
+  if (form === "seconds") {
+    const seconds = Number(secondsIn(String(value)));
+    // What is a number has the wrong size.
+    if (seconds > 0)
+      return seconds === Number(value) ? undefined : `that is ${withUnit(seconds)}`;
+  }
   let plain = form === "number" ? ungrouped(text)?.replace(",", ".") : undefined;
   // An advertiser's key may be an id too.
   if (form === "id" || form === undefined)

@@ -2,10 +2,12 @@
 import { asRecord, count, isPlain, quoted, STRAY, type Values } from "../base/index.js";
 import { type Problem, withUnit } from "../rules/index.js";
 import { memberOf } from "./kind.js";
-import { days, hours } from "./vocabulary.js";
+import { days, hours, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
 /** The check of each argument that has one. */
-const CHECKS: Readonly<Record<string, (value: string) => string | undefined>> = {
+const CHECKS: Readonly<
+  Record<string, (value: string, maxWindowSeconds: number) => string | undefined>
+> = {
   clickWindow: oddWindow,
   viewWindow: oddWindow,
   advertiserName: oddName,
@@ -19,7 +21,19 @@ const CHECKS: Readonly<Record<string, (value: string) => string | undefined>> = 
 };
 
 /** The probable mistakes in a resource's arguments, with those in a set's `defaults` and `events`. */
-export function warningsIn(values: Values): Problem[] {
+export function warningsIn(
+  values: Values,
+  maxWindowSeconds = THIRTY_DAYS_IN_SECONDS,
+): Problem[] {
+  /** @param at the path of the object with these arguments, ending in a dot; empty at the top. */
+  const mistakesIn = (given: Values, at: string) =>
+    Object.entries(given).flatMap(([property, value]) => {
+      // An Output or a part of an object isn't plain.
+      if (!isPlain(value)) return [];
+      const reason = CHECKS[property]?.(String(value), maxWindowSeconds);
+      if (reason === undefined) return [];
+      return { property: `${at}${property}`, reason, level: "warning" as const };
+    });
   return [
     ...mistakesIn(values, ""),
     ...mistakesIn(asRecord(values.defaults), "defaults."),
@@ -29,25 +43,19 @@ export function warningsIn(values: Values): Problem[] {
   ];
 }
 
-/** @param at the path of the object with these arguments, ending in a dot; empty at the top. */
-function mistakesIn(values: Values, at: string) {
-  return Object.entries(values).flatMap(([property, value]) => {
-    // An Output or a part of an object isn't plain.
-    const reason = isPlain(value) ? CHECKS[property]?.(String(value)) : undefined;
-    if (reason === undefined) return [];
-    return { property: `${at}${property}`, reason, level: "warning" as const };
-  });
-}
-
 /** The platform's own interface shows days, so few seconds, or whole days in minutes, probably have the wrong unit. */
-function oddWindow(text: string) {
+function oddWindow(text: string, longest: number) {
   const seconds = Number(text);
-  const is = `is ${count(seconds, "second")}; windows are in seconds. If you mean`;
-  if (seconds <= 365) return `${is} days, write ${withUnit(days(seconds))}`;
+  const meant = (unit: string, inSeconds: number) => {
+    const is = `is ${count(seconds, "second")}; windows are in seconds. If you mean ${unit}, `;
+    if (inSeconds > longest) return `${is}the longest is ${withUnit(longest)}`;
+    return `${is}write ${withUnit(inSeconds)}`;
+  };
+  if (seconds <= 365) return meant("days", days(seconds));
   // Whole hours are often meant; but 12 are also the platform's default, 30 days, in minutes.
   const isHours = seconds % hours(1) === 0 && seconds !== hours(12);
   if (isHours || seconds % 1440 !== 0) return undefined;
-  return `${is} minutes, write ${withUnit(seconds * 60)}`;
+  return meant("minutes", seconds * 60);
 }
 
 /** The bytes 0x80 to 0xBF, read as Windows-1252 or Latin-1. */

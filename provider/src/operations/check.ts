@@ -99,7 +99,8 @@ export async function check(
     // A plugin's program may be in another language than JavaScript, so it gets no hint about undefined outputs.
     isFromOutputs: context.run !== undefined,
   });
-  for (const each of mistakeNotices(ref, values, secret)) messages.tellEach(each);
+  for (const each of mistakeNotices(ref, values, secret, settings.maxWindowSeconds))
+    messages.tellEach(each);
   const isSet = "member" in resource;
   // Also true in the second `check` of a replacement.
   const isNew = Object.keys(olds).length === 0;

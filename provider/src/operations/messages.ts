@@ -173,10 +173,12 @@ export function mistakeNotices(
   ref: ResourceRef,
   values: Values,
   secret: ReadonlySet<string>,
+  maxWindowSeconds?: number,
 ) {
   if (catalogIn(ref.key) !== undefined) return [];
   const plain = pick(values, (name) => !secret.has(name));
-  return cut(problemMessages(warningsIn(plain)), MAX_PROBLEMS).map((text) =>
+  const messages = problemMessages(warningsIn(plain, maxWindowSeconds));
+  return cut(messages, MAX_PROBLEMS).map((text) =>
     notice("with likely mistakes", ref, text),
   );
 }

@@ -387,5 +387,5 @@ export function validate(
     { maxWindowSeconds, markField: undefined },
     { isUnknown: holdsOutput },
   );
-  return [...problems, ...warningsIn(values)];
+  return [...problems, ...warningsIn(values, maxWindowSeconds)];
 }

@@ -156,7 +156,7 @@ export const args: Examples = {
     const event = { value: 25, segmentId: "1234567890123450000" };
     const events = {
       buy: { ...event, eventName: "Sign\u200bup", clickWindow: 7 },
-      lead: { ...event, eventName: "None", clickWindow: 10_080 },
+      lead: { ...event, eventName: "None", clickWindow: 10_080, viewWindow: 365 },
       view: { ...event, eventName: "{{Event}}" },
       sale: { ...event, eventName: "CafÃ©" },
     };

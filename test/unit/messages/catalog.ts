@@ -77,7 +77,7 @@ sale,1234567890123450000,Sale,1
 /** As a German spreadsheet saves it. */
 const CELLS = `key;advertiser;eventName;value;click window
 buy;Acme Shoes;Buy;1.234
-lead;Acme Shoes;Lead;1.234,5;7 dayz
+lead;Acme Shoes;Lead;1.234,5;40 days
 view;Acme Shoe;View;1;7d
 #NAME?;Acme Shoes;Sale;#REF!
 page;Acme Shoes;Page;1;7d;none
