@@ -470,7 +470,7 @@ export function interruptedNotice(
 }
 
 export function goneNotice(ref: Shown) {
-  const text = `${ref.label} is no longer on the platform, so it leaves the state. If the program still declares it with arguments, \`pulumi up\` creates another one.`;
+  const text = `${ref.label} is no longer on the platform, so it leaves the state. If the program still declares it with arguments, and without existingId, \`pulumi up\` creates another one.`;
   return notice("no longer on the platform", ref, text);
 }
 
