@@ -65,7 +65,12 @@ it.each(RESOURCE_FORMS)(
     await run([a.is(), b.is(B)]);
     await run([a.is(), b.gone()]);
     const kept = /2 isn't deleted, because existingId now names another object/;
-    expect((await run([a.is({ ...B, existingId: 3 })], false)).words).toMatch(kept);
+    const preview = await run([a.is({ ...B, existingId: 3 })], false);
+    expect(preview.words).toMatch(kept);
+    // The program has just set it.
+    expect(preview.words).not.toContain("set existingId");
+    if (shape === "a single event")
+      expect(preview.words).toContain("To keep 2, undo the change.");
     const { errors, words } = await run([a.is({ ...B, existingId: 3 })]);
     expect([errors, a.id, sandbox.deletes]).toEqual([[], "3", 0]);
     expect(words).toMatch(kept);

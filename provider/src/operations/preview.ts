@@ -99,7 +99,8 @@ function tellReplaced({ runtime, kind, ref, checked, objects, fates }: Plan) {
     then += ` (unless a run that is still in progress has just created ${leaving.id})`;
   if (isPerhaps) then += " if a value that isn't known yet has changed";
   const notice = replacedNotice(kind, ref, leaving, then);
-  const cure = isForced ? undefined : howToKeep(leaving.id, isPerhaps);
+  const adopts = action?.do === "adopt";
+  const cure = isForced ? undefined : howToKeep(leaving.id, isPerhaps, adopts);
   const sort = isPerhaps ? `perhaps ${notice.sort}` : notice.sort;
   runtime.messages.tellEach({ ...notice, sort, text: joined("\n", notice.text, cure) });
 }

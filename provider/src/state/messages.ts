@@ -30,8 +30,12 @@ export function describe(kind: Kind["name"], create: CreateRecord) {
   return text;
 }
 
-/** Advice on how to avoid a replacement. @param id of the object, or "one". @param isPerhaps if nothing may change. */
-export function howToKeep(id: string, isPerhaps = false) {
+/**
+ * Advice on how to avoid a replacement. @param id of the object, or "one". @param isPerhaps if nothing may change.
+ * @param adopts whether the program has set another `existingId`.
+ */
+export function howToKeep(id: string, isPerhaps = false, adopts = false) {
+  if (adopts) return `To keep ${id}, undo the change.`;
   const undo = isPerhaps ? "" : "undo the change; or ";
   return `To keep ${id}, ${undo}set existingId, and make the change on the platform by hand.`;
 }

@@ -21,6 +21,7 @@ import {
 } from "../../../provider/src/plan/index.js";
 import {
   hiddenEventsMessage,
+  howToKeep,
   KEPT_BEFORE,
   otherFormUrn,
   REPLACED_BEFORE,
@@ -226,6 +227,7 @@ export const operations: Examples = {
     tell.notDeletedNotice(`${purchase.label} (42)`, MOVES).text,
   "kept, since an existingId takes its place": () =>
     tell.replacedNotice(event, purchase, { ...LIVE, why: DISPLACED }, "is replaced").text,
+  "the advice beside an existingId that was changed": () => howToKeep("42", false, true),
   "a former name that the state still has": () =>
     tell.formerNameMessage(purchase, "buy", "42"),
   "no longer in the program, with a known delete": () =>
