@@ -377,6 +377,15 @@ describe.each([
     ]);
   });
 
+  it("a deletionPolicy that can't delete: the classes' program has said so", async () => {
+    const warnings = provider
+      ? [
+          'warn deletionPolicy "delete" has no effect without a delete in advertising:operations',
+        ]
+      : [];
+    expect(await warned({ deletionPolicy: "delete" })).toEqual(warnings);
+  });
+
   it("not in a catalog, which shows them with their places", async () => {
     expect(await warned({ eventName }, "advertising:index:Catalog")).toEqual([]);
   });

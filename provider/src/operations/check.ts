@@ -33,6 +33,7 @@ import { problemsBeside, settingFailures } from "../settings/index.js";
 import {
   argumentsIn,
   MARKS,
+  NO_DELETE,
   noteNames,
   objectKey,
   objectRef,
@@ -123,6 +124,9 @@ export async function check(
   // Planned like a new resource: only `diff` knows the state.
   const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
   const { kind, objects, inputs, can } = plan;
+  // The classes' program has said so.
+  if (runtime.provider !== undefined && checked.deletes && !can.delete)
+    messages.say(`deletionPolicy ${NO_DELETE}`);
   // Only in the second `check` of a replacement.
   const { planned } = plan.checked;
   // The `diff` may have kept it: a replacement may also be the engine's decision.

@@ -26,6 +26,7 @@ import {
   kindOf,
   labelOf,
   memberOf,
+  NO_DELETE,
   TIMEOUTS_IGNORED,
   UNKNOWN,
 } from "../state/index.js";
@@ -188,14 +189,11 @@ export function optionFindings(
       "deletedWith",
       "isn't supported with a delete in advertising:operations. Remove this option",
     );
-  let without = "";
-  if (!canDelete) without = "without a delete in advertising:operations";
-  if (keepsObjects(options)) without = "beside the option retainOnDelete or ignoreChanges";
-  if (deletes && without !== "")
-    warnings.push({
-      property: "deletionPolicy",
-      reason: `"delete" has no effect ${without}`,
-    });
+  let reason = "";
+  if (!canDelete) reason = NO_DELETE;
+  if (keepsObjects(options))
+    reason = '"delete" has no effect beside the option retainOnDelete or ignoreChanges';
+  if (deletes && reason !== "") warnings.push({ property: "deletionPolicy", reason });
   if (customTimeouts)
     warnings.push({ property: "customTimeouts", reason: TIMEOUTS_IGNORED });
   return { problems, warnings };

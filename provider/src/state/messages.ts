@@ -45,6 +45,10 @@ export function takenAwayMessage(label: string, input: string) {
   return `${label} lacks inputs of pulumi-advertising's class (${input}). Nothing was sent. A transformation or a policy's remediation must keep all properties that begin with "__".`;
 }
 
+/** Follows "deletionPolicy". */
+export const NO_DELETE =
+  '"delete" has no effect without a delete in advertising:operations';
+
 /** Follows "customTimeouts". A dynamic provider isn't given that option, and a create isn't cut short. */
 export const TIMEOUTS_IGNORED =
   "is ignored: advertising:requestTimeoutSeconds and advertising:maxWaitSeconds limit each request";
