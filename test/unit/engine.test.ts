@@ -101,7 +101,8 @@ it.each(PLATFORMS)("real processes, as %s tells of them", async (platform) => {
   const folder = newFolder();
   const executable = join(folder, "pulumi");
   copyFileSync("/bin/sh", executable);
-  const args = ["-c", "sleep 60 & echo $!; wait", "up"];
+  // Until a child has begun its own program, it looks like its parent.
+  const args = ["-c", "/bin/sh -c 'echo $$; exec sleep 60' & wait", "up"];
   const engine = spawn(executable, args, {
     cwd: folder,
     stdio: ["ignore", "pipe", "ignore"],

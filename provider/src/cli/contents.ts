@@ -1,5 +1,5 @@
 /** A stack's objects for the reports: the current ones, and those that it left live. Pure. */
-import { advertiser, asksToDelete, type KindName, resourceOfType } from "../kinds/index.js";
+import { advertiser, asksToDelete, type KindName } from "../kinds/index.js";
 import {
   type ExportedObject,
   type ExportedStack,
@@ -27,7 +27,9 @@ export interface Leftover {
  * @returns only objects that the state does not have now.
  */
 export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]) {
-  const onlyRead = now.resources.filter(({ external }) => external);
+  const onlyRead = new Set(
+    now.resources.map(({ external, type, id }) => external && `${type} ${id}`),
+  );
   const found = [
     ...[now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn)),
     ...objectsIn(now.resources)
@@ -80,16 +82,14 @@ function notedIn(resource: Resource) {
 
 /**
  * A leftover that the state does not list as left live, so the time at which it left the state isn't known.
- * @param onlyRead what the program reads: that isn't deleted.
+ * @param onlyRead the types and ids of what the program reads: that isn't deleted.
  */
 function formerly(
   { kind, id = "", name, key, resource }: ExportedObject,
   reason: string,
-  onlyRead: readonly Resource[],
+  onlyRead: ReadonlySet<unknown>,
 ) {
-  const isRead = onlyRead.some(
-    ({ type, id: read }) => read === id && resourceOfType(type) === kind,
-  );
+  const isRead = onlyRead.has(`${resource.type} ${id}`);
   let why = `${reason}; may be live`;
   if (asksToDelete(resource.outputs) && !keepingOption(resource) && !isRead)
     why = `${reason}; may have been deleted (deletionPolicy: "delete")`;
