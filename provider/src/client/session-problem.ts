@@ -15,7 +15,9 @@ export type SessionVerdict = "accepted" | "refused" | "ended" | "unsure";
 const QUOTED = /"[^"]*"|(?<!\w)'[^']*'(?!\w)/g;
 const LOGIN_PAGE =
   /^\s*<(!doctype html|html)\b.*<input\b[^<>]*\btype\s*=\s*["']?password/is;
-const LOGIN_ADDRESS = /^[^?]*(log|sign)[-_]?(in|on)|^[^?]*(auth|sso|session)/i;
+/** A login's own host, or the last part of the path. */
+const LOGIN_ADDRESS =
+  /^https?:\/\/(login|auth|sso)\.|^[^?]*\/((log|sign)[-_]?(in|on)(\.\w+)?|auth\w*|sso|sessions?\/new)\/?($|\?)/i;
 const OBJECT_ADDRESS = /^[^?]*\/\d+(?![\w.:-])|[?&](\w+_)?id=\d/i;
 
 /**
