@@ -2,8 +2,9 @@
 import { COMMAND, enumerate, inStack, isSameValue } from "../base/index.js";
 import type { JournalLine } from "../journal/index.js";
 import { ownerIn } from "../kinds/index.js";
-import type { ExportedObject } from "../record/index.js";
+import { accountIn, type ExportedObject } from "../record/index.js";
 import { LIVE_ID } from "../rules/index.js";
+import { mayBeSameAccount } from "../settings/index.js";
 import {
   commandName,
   hiddenEventsMessage,
@@ -99,11 +100,18 @@ export function idConflict(
   const { ref, formerIds } = create;
   if (id === "") return undefined;
   if (isOfHiddenEvents(ref)) return hiddenEventsMessage(ref);
-  const makers = [...open, ...created].filter(
-    (each) => each.record.id === id && each.record.mark !== create.record.mark,
-  );
-  const answered = others.filter((each) => each.id === id).map((each) => each.create);
-  const holders = saved.allWith(ref.kind, id).filter((each) => !isSameObject(create, each));
+  // An id of another account is another object.
+  const isHere = (account?: string) => mayBeSameAccount(create.record.account, account);
+  const makers = [...open, ...created].filter(({ record }) => {
+    const isOther = record.mark !== create.record.mark;
+    return isOther && record.id === id && isHere(record.account);
+  });
+  const answered = others
+    .filter((each) => each.id === id && isHere(each.create.record.account))
+    .map((each) => each.create);
+  const holders = saved.allWith(ref.kind, id).filter((each) => {
+    return isHere(accountIn(each.resource)) && !isSameObject(create, each);
+  });
   const left = saved.leftBy(ref.kind, id).filter(({ ref: { key } }) => {
     return resourceKeyIn(key) === resourceKeyIn(ref.key);
   });
