@@ -423,7 +423,9 @@ it.each([undefined, "default"])(
     await run.event.delete(id, outputs);
     await run.close();
     expect([e.id, sandbox.events.map((each) => each.id)]).toEqual(["2", [2, 3]]);
-    expect(wordsOf(run)).toMatch(/"e" \(2\) .*isn't deleted, because .* belongs to e\./);
+    expect(wordsOf(run)).toMatch(
+      /"e" \(2\) .*isn't deleted, because the resource has it again\./,
+    );
     expect(wordsOf(run)).not.toMatch(/\b2\b[^.]*unmanaged/);
   },
 );
