@@ -213,30 +213,3 @@ set("advertiser", { advertiserId: pulumi.secret(1) });`);
   const up = await stack.up();
   expect([up.code, sandbox.creates - begun, sandbox.deletes], up.output).toEqual([0, 3, 3]);
 });
-
-it("more replaced events than have messages of their own: what is deleted, and what only perhaps, is listed apart", async () => {
-  const sandbox = await useSandbox({ operations: true });
-  const shop = (value: number) =>
-    program(`
-const { advertiserId } = new advertising.Advertiser("acme", { advertiserName: "Acme ${value}" });
-const first = new advertising.Advertiser("first", { advertiserName: "First" });
-const event = (name, args) =>
-  new advertising.ConversionEvent(name, { eventName: name, deletionPolicy: "delete", ...args });
-for (let at = 0; at < 12; at++) {
-  event("sure" + at, { advertiserId: first.advertiserId, value: ${value} });
-  event("perhaps" + at, { advertiserId, value: 1 });
-}`);
-  const stack = await newStack(shop(1), { sandbox, environment: knowing(DELETE) });
-  expect((await stack.up()).code).toBe(0);
-  stack.program(shop(2));
-  const output = await stack.commentOn((await stack.preview("--json")).output);
-  expect(output).toMatch(
-    /<code>\d+ more, replaced, whose old objects are deleted: [^:]*sure/,
-  );
-  expect(output).toMatch(
-    /<code>\d+ more, perhaps replaced, whose old objects are deleted: [^:]*perhaps/,
-  );
-  const up = await stack.up();
-  expect([up.code, sandbox.deletes], up.output).toEqual([0, 24]);
-  expect(up.output).toMatch(/\d+ more, deleted: /);
-});

@@ -51,11 +51,16 @@ it("a stack's life: previewed, created, applied again, refreshed, changed and de
 try { new advertising.Advertiser(undefined, { advertiserName: "B" }); } catch (error) { console.log(error.stack); }
 console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "another"));`;
   const stack = await newStack(shop(FORMS, MOST, mistake), { sandbox, config });
-  const first = await well(stack.previewAndUp("--parallel", "1000"));
-  expect(first, "the user's own mistake, with its place").toMatch(
+  // Also if the program catches it.
+  const { code, output: refused } = await stack.preview();
+  expect(code).not.toBe(0);
+  expect(refused, "the user's own mistake, with its place").toMatch(
     /Missing resource name.*\n.*index\.js:\d+:/,
   );
-  expect(first).toContain("the limit is as before");
+  expect(refused).toContain("the limit is as before");
+  expect(sandbox.requests).toEqual([]);
+  stack.program(shop(FORMS, MOST));
+  const first = await well(stack.previewAndUp("--parallel", "1000"));
   expect(first).toContain(`${RESOURCES} created`);
   expect(sandbox).toMatchObject({
     logins: 1,
