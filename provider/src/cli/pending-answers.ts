@@ -1,5 +1,5 @@
 /** Answers from people and searches about creates of unknown outcome: checks them against what is known. Touches no file. */
-import { COMMAND, enumerate, inStack, isSameValue } from "../base/index.js";
+import { enumerate, isSameValue } from "../base/index.js";
 import type { JournalLine } from "../journal/index.js";
 import { ownerIn } from "../kinds/index.js";
 import { accountIn, type ExportedObject } from "../record/index.js";
@@ -12,6 +12,7 @@ import {
   MAX_LISTED,
   nameInUrn,
   optionsOf,
+  pendingLine,
   resourceKeyIn,
 } from "../state/index.js";
 import type { Create, StackCreates } from "./stack-creates.js";
@@ -121,7 +122,7 @@ export function idConflict(
   if (!owner) return undefined;
   let what = `${id} can't be the id of "${ref.shownName}": "${owner.ref.shownName}" has or had it.`;
   if (makers.includes(owner as Create))
-    what += ` If that was a wrong answer, first run \`${inStack(`${COMMAND} pending${optionsOf("forget", [owner.ref.urn])}`)}\`.`;
+    what += ` If that was a wrong answer, first run \`${pendingLine(optionsOf("forget", [owner.ref.urn]))}\`.`;
   return `${what} If it's "${ref.shownName}" all the same, set existingId: ${id} there. If you find no other object, answer${optionsOf("not-created", [commandName(ref)])}`;
 }
 

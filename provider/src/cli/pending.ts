@@ -31,6 +31,7 @@ import {
   MAX_LISTED,
   noteNames,
   objectKey,
+  pendingLine,
   resolveCommands,
   stackOption,
   staysLive,
@@ -309,7 +310,7 @@ function listing(creates: StackCreates) {
   if (interruptedCreates(creates).length > 0 && unaccounted(creates).length === 0)
     lines.push(
       "Pulumi's record still lists creates of interrupted runs. Now clear it:",
-      `  ${inStack(`${COMMAND} pending --clear`)}`,
+      `  ${pendingLine(" --clear")}`,
     );
   return lines;
 }

@@ -48,6 +48,7 @@ import {
   otherFormUrn,
   type ParsedKey,
   parseKey,
+  pendingLine,
   REPLACED_BEFORE,
   type ResourceRef,
   refOfKey,
@@ -284,7 +285,7 @@ export function possibleNamesakeNotice({ ref, open }: Namesake) {
 
 /** @param refused the first object that was not created. */
 export function refusedBeforeMessage({ label }: ResourceRef, refused: string) {
-  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${inStack(`${COMMAND} pending`)}\`.`;
+  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${pendingLine()}\`.`;
 }
 
 export const ASKED = 'deletionPolicy: "delete"';
@@ -305,7 +306,7 @@ function liveSentences(kind: Kind, subject: string, objects: readonly Fate[]) {
 
 /** Why an object isn't deleted: an answer about its create would outlive it. */
 export function clearFirst() {
-  return `Pulumi's record still lists its create: to have it deleted, run \`${inStack(`${COMMAND} pending --clear`)}\` while the state has it`;
+  return `Pulumi's record still lists its create: to have it deleted, run \`${pendingLine(" --clear")}\` while the state has it`;
 }
 
 /** In an `up` or a `destroy`: a resource's objects were deleted. @param label the resource's, with its id. */
@@ -422,7 +423,7 @@ export function unclaimedMessage(all: readonly OpenCreate[]) {
   );
   return [
     `An earlier run also sent ${count(all.length, "create")}: ${listed(names)}. To see what to do:`,
-    `  ${inStack(`${COMMAND} pending`)}`,
+    `  ${pendingLine()}`,
   ].join("\n");
 }
 

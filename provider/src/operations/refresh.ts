@@ -4,8 +4,6 @@
  */
 import {
   asRecord,
-  COMMAND,
-  inStack,
   pick,
   printable,
   UnsupportedError,
@@ -27,6 +25,7 @@ import {
   kindOf,
   objectKey,
   objectRef,
+  pendingLine,
   type ResourceRef,
   readStored,
   refOfInputs,
@@ -98,7 +97,7 @@ export async function readResource(
     const { own } = await runtime.record.open();
     if (stored.unresolved.size > 0 || !own.every(isMade))
       runtime.messages.say(
-        `A refresh leaves unresolved creates as they are. Don't let it clear pending creates: the next \`pulumi up\` would send them again. To list them:\n  ${inStack(`${COMMAND} pending`)}`,
+        `A refresh leaves unresolved creates as they are. Don't let it clear pending creates: the next \`pulumi up\` would send them again. To list them:\n  ${pendingLine()}`,
       );
     if (!read)
       runtime.messages.say(

@@ -6,7 +6,7 @@
  * resource as the engine has passed it to this run, or the operation that is under way. Otherwise it may be another
  * backend's.
  */
-import { type Clock, COMMAND, inStack } from "../base/index.js";
+import type { Clock } from "../base/index.js";
 import type { Disk } from "../files/index.js";
 import {
   type EngineNotes,
@@ -43,6 +43,7 @@ import {
   noteNames,
   type ObjectRef,
   parseKey,
+  pendingLine,
   resourceKeyIn,
   senderIn,
   type Unresolved,
@@ -128,7 +129,7 @@ export class RunRecord {
         warn(
           `Pulumi's record of this stack can't be read: ${error.message}. ` +
             "So only this machine's journal prevents a second create, nothing is deleted, and the ids of what leaves the state may not be named. " +
-            `If a run of this stack was interrupted elsewhere, run \`${inStack(`${COMMAND} pending`)}\` first.`,
+            `If a run of this stack was interrupted elsewhere, run \`${pendingLine()}\` first.`,
         );
         return undefined;
       });

@@ -2,17 +2,15 @@
 import {
   AdvertisingError,
   asRecord,
-  COMMAND,
   count,
   enumerate,
-  inStack,
   isoNow,
   type Values,
 } from "../base/index.js";
 import { argumentsFrom } from "../kinds/index.js";
 import { contradictingArguments, tellingAmong, visibleFromMs } from "../plan/index.js";
 import { knownOperations } from "../settings/index.js";
-import type { CreateRecord } from "../state/index.js";
+import { type CreateRecord, pendingLine } from "../state/index.js";
 import { foundOtherwiseMessage } from "./messages.js";
 import type { ObjectTask } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
@@ -90,7 +88,7 @@ export async function searchByMark(
       answer = error.message;
     }
   }
-  const command = inStack(`${COMMAND} pending --search`);
+  const command = pendingLine(" --search");
   const searched = `${what} until ${isoNow(clock)}: ${answer} The next \`pulumi up\`, or \`${command}\`, searches again.`;
   const fromMs = Date.parse(latest ?? "") + waitMs;
   // `pending` saves nothing, so without a saved moment its next search would count from a later one.

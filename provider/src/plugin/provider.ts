@@ -6,7 +6,6 @@
 import {
   ArgumentsError,
   BlockedCreateError,
-  COMMAND,
   inStack,
   own,
   UnsupportedError,
@@ -43,6 +42,7 @@ import {
   nameInUrn,
   PROVIDER,
   parseKey,
+  pendingLine,
   providerAt,
   type ResourceRef,
   refOfInputs,
@@ -170,7 +170,7 @@ export class AdvertisingPlugin {
     await previewResource(resource, this.runtime, ref, change).catch((error: Error) => {
       if (!(error instanceof BlockedCreateError)) throw error;
       throw new BlockedCreateError(
-        `${error.message}\nPulumi stops here. To list all unresolved creates:\n  ${inStack(`${COMMAND} pending`)}`,
+        `${error.message}\nPulumi stops here. To list all unresolved creates:\n  ${pendingLine()}`,
       );
     });
     return resource;
@@ -241,7 +241,7 @@ export class AdvertisingPlugin {
       });
       if (open)
         throw new BlockedCreateError(
-          `${label} can't be imported or read: an earlier run sent a create of ${parseKey(open.key).label}. Nothing was sent. First run:\n  ${inStack(`${COMMAND} pending`)}`,
+          `${label} can't be imported or read: an earlier run sent a create of ${parseKey(open.key).label}. Nothing was sent. First run:\n  ${pendingLine()}`,
         );
       const saved = await record.state();
       let holder = saved

@@ -53,8 +53,9 @@ export const NO_DELETE =
 export const TIMEOUTS_IGNORED =
   "is ignored: advertising:requestTimeoutSeconds and advertising:maxWaitSeconds limit each request";
 
-function pendingCommandLine(option: "created" | "not-created", names: readonly string[]) {
-  return inStack(`${COMMAND} pending${optionsOf(option, names)}`);
+/** @param options of the command, each after a space. */
+export function pendingLine(options = "") {
+  return inStack(`${COMMAND} pending${options}`);
 }
 
 /** An option of a printed command, for each of the values that are listed. */
@@ -84,36 +85,28 @@ export function hiddenEventsMessage(set: ParsedKey) {
 
 export const HIDDEN_EVENTS = "an interrupted run sent events of this set, which are secret";
 
-function hiddenEventsCommands(sets: readonly string[]) {
-  return [
-    "Look in the account for the secret events, and set existingId for each that is there. Then run:",
-    `  ${pendingCommandLine("not-created", sets)}`,
-  ];
-}
-
 /** The commands that resolve creates, one for each answer. */
 export function answerCommands(creates: readonly Answerable[]) {
   const namesOf = (those: readonly Answerable[]) => those.map(commandName);
   const sets = namesOf(creates.filter(isOfHiddenEvents));
   const shorts = namesOf(creates.filter((each) => !isOfHiddenEvents(each)));
-  const lines = [];
-  if (shorts.length > 0) lines.push(...objectCommands(shorts));
-  if (sets.length > 0) lines.push(...hiddenEventsCommands(sets));
-  return lines;
-}
-
-function objectCommands(shorts: readonly string[]) {
   const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((shownName) => `${shownName}=<its id>`);
   const others = shorts.length - MAX_LISTED;
-  const lines = [
-    `${they} in the account:`,
-    `  ${pendingCommandLine("created", ids)}`,
-    `${they} not in the account:`,
-    `  ${pendingCommandLine("not-created", shorts)}`,
-  ];
-  if (others > 0)
-    lines.push(`Then, for ${others} more:`, `  ${inStack(`${COMMAND} pending`)}`);
+  const lines = [];
+  if (shorts.length > 0)
+    lines.push(
+      `${they} in the account:`,
+      `  ${pendingLine(optionsOf("created", ids))}`,
+      `${they} not in the account:`,
+      `  ${pendingLine(optionsOf("not-created", shorts))}`,
+    );
+  if (others > 0) lines.push(`Then, for ${others} more:`, `  ${pendingLine()}`);
+  if (sets.length > 0)
+    lines.push(
+      "Look in the account for the secret events, and set existingId for each that is there. Then run:",
+      `  ${pendingLine(optionsOf("not-created", sets))}`,
+    );
   return lines;
 }
 
