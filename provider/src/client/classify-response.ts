@@ -62,8 +62,7 @@ export function classifyCreate(
   { noun }: Kind,
   sent: Values,
 ): { kind: "created"; id: string } | Trouble {
-  const findings = findingsIn(answer.data, noun);
-  const trouble = troubleIn(answer, findings);
+  const { findings, trouble } = evidenceIn(answer, noun);
   if (trouble?.kind === "refused") return trouble;
   const [record] = findings.records;
   // Another name or advertiser than was sent.
@@ -93,9 +92,8 @@ export function classifyChange(
 ): Verdict {
   if (answer.kind === "empty" && [200, 204].includes(answer.status))
     return { kind: "done" };
-  const findings = findingsIn(answer.data, noun);
+  const { findings, trouble } = evidenceIn(answer, noun);
   if (!sent && isNotFound(answer, findings)) return { kind: "gone" };
-  const trouble = troubleIn(answer, findings);
   if (trouble) return trouble;
   const objection = objectionIn(answer, sent ? FIELD.changed : FIELD.deleted, noun, sent);
   if (objection !== undefined) return unclear(objection);
@@ -115,9 +113,8 @@ export function classifyChange(
 
 export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): Verdict {
   const { noun } = kind;
-  const findings = findingsIn(answer.data, noun);
+  const { findings, trouble } = evidenceIn(answer, noun);
   if (isNotFound(answer, findings)) return { kind: "gone" };
-  const trouble = troubleIn(answer, findings);
   if (trouble) return trouble;
   if (hasOnly(answer, noun, (value) => value === null || Array.isArray(value)))
     return { kind: "gone" };
@@ -139,8 +136,7 @@ export function classifySearch(
   field: string,
   mark: string,
 ): { kind: "listed"; objects: ReadonlyMap<string, Values> } | Trouble {
-  const findings = findingsIn(answer.data, noun);
-  const trouble = troubleIn(answer, findings);
+  const { findings, trouble } = evidenceIn(answer, noun);
   if (trouble) return trouble;
   const marked = findings.records.filter((record) => own(record, field) === mark);
   const objects = new Map(marked.map((record) => [ownIdOf(record, noun) ?? "", record]));
@@ -149,6 +145,11 @@ export function classifySearch(
   return unclear(
     "it isn't a list of objects with this mark; check the filter in advertising:operations",
   );
+}
+
+function evidenceIn(answer: ParsedResponse, noun: string) {
+  const findings = findingsIn(answer.data, noun);
+  return { findings, trouble: troubleIn(answer, findings) };
 }
 
 function unclear(reason: string) {

@@ -1,5 +1,5 @@
 /** The cookies of a session: tough-cookie's jar with this API's rules. */
-import type { Cookie, CookieJar } from "tough-cookie";
+import type { Cookie } from "tough-cookie";
 import type { HttpResponse } from "./transport.js";
 
 /** The parts of a response that concern cookies. */
@@ -17,7 +17,7 @@ function toughCookie() {
 }
 
 export class SessionJar {
-  constructor(private readonly jar: CookieJar = new (toughCookie().CookieJar)()) {}
+  constructor(private readonly jar = new (toughCookie().CookieJar)()) {}
 
   /** @returns `undefined` if `data` is not a jar as {@link toJSON} gives it. */
   static from(data: unknown) {

@@ -35,7 +35,10 @@ export function sessionProblemIn(answer: ParsedResponse) {
   // An `ERROR:` entry without `success: false` is a refusal, but never a reason to resend: a wrong guess creates twice.
   if (status === 200 && !findingsIn(data).isFailure) return undefined;
   const words = messagesIn(answer.leaves).map(({ text }) => withoutNames(text));
-  if (words.some(isAboutALogin)) return "clear";
+  const isAboutLogin = words.some((text) => {
+    return VALUE.login.test(text) || (/\btoken\b/i.test(text) && !VALUE.syntax.test(text));
+  });
+  if (isAboutLogin) return "clear";
   const isBare = words.every((text) => VALUE.bare.test(text));
   if (status === 200)
     return isBare && /authori[sz]ed/i.test(words.join()) ? "clear" : undefined;
@@ -49,10 +52,6 @@ function withoutNames(message: string) {
   // In a sentence, names with `_` may be those of fields.
   if (/\s/.test(text)) return text;
   return text.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
-}
-
-function isAboutALogin(text: string) {
-  return VALUE.login.test(text) || (/\btoken\b/i.test(text) && !VALUE.syntax.test(text));
 }
 
 /**

@@ -89,10 +89,9 @@ export class Session {
   }
 
   async #sendOnce(request: SessionAttempt, beforeSend: BeforeSend) {
-    const isResend = request.bypassesSlots === true;
     let response: SessionResponse | undefined;
     await this.#sender.sendWithRetry(async (transmit) => {
-      const current = await this.#admit(request.url, isResend);
+      const current = await this.#admit(request);
       if (!current) return undefined;
       try {
         const notedAtMs = this.#clock.wallMs();
@@ -113,7 +112,7 @@ export class Session {
   }
 
   /** @returns the login to send on, with a place on it; `undefined` if it had to wait. */
-  async #admit(url: URL, isResend: boolean) {
+  async #admit({ url, bypassesSlots: isResend }: SessionAttempt) {
     // The error of the login itself, which says why, is reported once.
     if (this.#hasFailed)
       throw new LoginError(
