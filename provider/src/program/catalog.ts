@@ -96,9 +96,21 @@ export class Catalog extends pulumi.ComponentResource {
       const ofSet = { ...shared, events: Object.fromEntries(entries) } as never;
       const set = sets ? new ConversionEventSet(prefix, ofSet, ofAll) : undefined;
       for (const { key, args: entry } of events) {
+        const { formerKey, ...others } = entry;
+        const aliases =
+          formerKey === undefined
+            ? []
+            : [{ name: resourceName(prefix, String(formerKey)) }];
         const id =
           set?.eventIds.apply((ids) => ids[key] as number) ??
-          declareEvent(prefix, key, { ...entry, ...shared }, ofAll);
+          new ConversionEvent(
+            resourceName(prefix, key),
+            { ...others, ...shared } as never,
+            {
+              ...ofAll,
+              aliases,
+            },
+          ).eventId;
         const isUnique = byKey.get(key)?.length === 1;
         eventIds[isUnique ? key : resourceName(owner, key)] = id;
       }
@@ -115,20 +127,6 @@ export class Catalog extends pulumi.ComponentResource {
   static override isInstance(value: unknown): value is Catalog {
     return isOfType(value, CATALOG_TYPE);
   }
-}
-
-function declareEvent(
-  prefix: string,
-  key: string,
-  { formerKey, ...args }: Values,
-  options: pulumi.CustomResourceOptions,
-) {
-  const aliases =
-    formerKey === undefined ? [] : [{ name: resourceName(prefix, String(formerKey)) }];
-  return new ConversionEvent(resourceName(prefix, key), args as never, {
-    ...options,
-    aliases,
-  }).eventId;
 }
 
 function resourceName(...parts: readonly string[]) {

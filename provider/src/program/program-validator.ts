@@ -2,7 +2,7 @@
  * Validates the program as a whole: finds conflicts between its resources, and makes each resource's context for the
  * provider process. The contexts have only what the program declares: nothing about earlier runs.
  */
-import { adoptionClash, type Kind } from "../kinds/index.js";
+import { adoptionClash } from "../kinds/index.js";
 import {
   memberOf,
   objectKey,
@@ -10,7 +10,7 @@ import {
   parseKey,
   UNKNOWN,
 } from "../state/index.js";
-import type { DeclaredObject, ResourceDeclaration } from "./declaration.js";
+import type { ResourceDeclaration } from "./declaration.js";
 
 /** Collects all that a program has declared so far, and checks it. */
 export class ProgramValidator {
@@ -35,28 +35,25 @@ export class ProgramValidator {
   /** @returns the conflicts between this resource and earlier ones. */
   add({ kind, objects }: ResourceDeclaration) {
     this.#resources++;
-    return objects.flatMap((object) => this.#addObject(kind, object) ?? []);
-  }
-
-  #addObject(kind: Kind, object: DeclaredObject) {
-    const { key, formerKeys, kindAndName, adopts } = object;
-    if (adopts === undefined) {
-      const keys = this.#keysByKindAndName.get(kindAndName) ?? [];
-      keys.push(key, ...formerKeys);
-      this.#keysByKindAndName.set(kindAndName, keys);
-      return undefined;
-    }
-    const adopted = objectKey(kind.name, adopts);
-    const adopter = this.#adopters.get(adopted);
-    if (adopter === undefined) {
-      if (this.#adopted !== "") this.#adopted += ",";
-      this.#adopted += adopted;
-      this.#adopters.set(adopted, key);
-    }
-    if (adopter === undefined || adopts === UNKNOWN) return undefined;
-    const { member } = parseKey(key);
-    const path = member === undefined ? "" : `${memberOf("events", member)}.`;
-    return `${path}existingId ${adoptionClash(adopts, `"${parseKey(adopter).shownName}"`)}`;
+    return objects.flatMap(({ key, formerKeys, kindAndName, adopts }) => {
+      if (adopts === undefined) {
+        const keys = this.#keysByKindAndName.get(kindAndName) ?? [];
+        keys.push(key, ...formerKeys);
+        this.#keysByKindAndName.set(kindAndName, keys);
+        return [];
+      }
+      const adopted = objectKey(kind.name, adopts);
+      const adopter = this.#adopters.get(adopted);
+      if (adopter === undefined) {
+        if (this.#adopted !== "") this.#adopted += ",";
+        this.#adopted += adopted;
+        this.#adopters.set(adopted, key);
+      }
+      if (adopter === undefined || adopts === UNKNOWN) return [];
+      const { member } = parseKey(key);
+      const path = member === undefined ? "" : `${memberOf("events", member)}.`;
+      return `${path}existingId ${adoptionClash(adopts, `"${parseKey(adopter).shownName}"`)}`;
+    });
   }
 
   /** The context of a resource for the provider process, with facts about all that the program has declared so far. */

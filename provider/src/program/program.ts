@@ -102,6 +102,8 @@ class Program {
 
   /** Ends the program with this error, also if the program catches it. */
   fail(error: unknown) {
+    // A unit test of a user's goes on.
+    if (this.#isUnderTest) return;
     this.#failure ??= error;
     this.#validated ??= internals.awaitLater(this.#validate());
   }
@@ -139,8 +141,7 @@ class Program {
 
 /** @param error of a constructor. Without its resource, nothing would tell a part of the program from the whole. */
 export function stopAfter(error: unknown) {
-  // A unit test of a user's goes on.
-  if (internals.currentMocks() === undefined) currentProgram().fail(error);
+  currentProgram().fail(error);
   return error;
 }
 
