@@ -141,13 +141,16 @@ export function decideObjects(
     const id = stored.eventIds.get(key);
     const isDeclared = entries.has(key);
     const entry = asRecord(entries.get(key));
+    const sentAs = stored.sentAs.get(key);
+    const then = stored.events.get(key) ?? {};
     const object = {
       key,
       formerKey: moved.get(key),
       id,
       isDeclared,
-      olds: oldsOf(stored, key),
-      sentAs: stored.sentAs.get(key),
+      // Of a create whose body nobody knows, only what is known of it.
+      olds: isPartlyKnown({ sentAs }) ? then : completeArguments(stored, then),
+      sentAs,
       entry,
       values: isDeclared ? completeArguments(declared, entry) : {},
       unresolved: stored.unresolved.get(key),
@@ -173,14 +176,6 @@ export function decideObjects(
 
 /** Why an object stays live: it may be there by a wrong answer, which `existingId` corrects. */
 export const DISPLACED = "existingId now names another object";
-
-/** The arguments in the state; of a create whose body nobody knows, only what is known of it. */
-function oldsOf(stored: StoredSet, key: string) {
-  const entry = stored.events.get(key) ?? {};
-  const sentAs = stored.sentAs.get(key);
-  if (isPartlyKnown({ sentAs })) return entry;
-  return completeArguments(stored, entry);
-}
 
 type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "leaving">;
 
