@@ -29,7 +29,7 @@ import {
   type StoredSet,
 } from "../state/index.js";
 import { ObjectOperations, type Target } from "./execute.js";
-import { ObjectFates, UNREADABLE, withFate } from "./fates.js";
+import { UNREADABLE, withFate } from "./fates.js";
 import {
   alsoBelongsTo,
   deletedNotice,
@@ -89,7 +89,7 @@ export async function deleteResource(
     }
   }
   // After what leaves now.
-  if (ref) new ObjectFates(operations.kind, runtime).tellFormerlyLeft(ref, left);
+  if (ref) operations.fates.tellFormerlyLeft(ref, left);
 }
 
 /** @throws BlockedCreateError if nothing would list a create of unknown outcome any more once this resource has left. */
@@ -175,8 +175,7 @@ export async function deleteObjects(
   wanted: readonly (Pick<LeftLive, "key"> & Omit<DeleteTarget, "label">)[],
   properties: Values,
 ) {
-  const { kind, runtime } = operations;
-  const canRefresh = operations.can.read !== undefined;
+  const { kind, runtime, can } = operations;
   let trouble: AdvertisingError | undefined;
   const deleteAll = async (objects: typeof wanted) => {
     const failed: (FailedDelete & (typeof wanted)[number])[] = [];
@@ -188,7 +187,7 @@ export async function deleteObjects(
         try {
           if (trouble) throw trouble;
           const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-          const ifAbsent = canRefresh && key !== SINGLE ? "" : undefined;
+          const ifAbsent = can.read && key !== SINGLE ? "" : undefined;
           await deleteObject(operations, { ...target, label: own, ifAbsent }, properties);
         } catch (error) {
           const failure = toAdvertisingError(error);
@@ -199,7 +198,7 @@ export async function deleteObjects(
             ...target,
             key,
             error: failure,
-            canRefresh: canRefresh && mayBeGone,
+            canRefresh: mayBeGone && can.read,
           });
         }
       }
@@ -262,11 +261,10 @@ async function deleteObject(
  * another resource manages.
  */
 async function deleteBlocker(
-  { kind, runtime }: ObjectOperations,
+  { kind, runtime, fates }: ObjectOperations,
   target: DeleteTarget,
   properties: Values,
 ) {
-  const fates = new ObjectFates(kind, runtime);
   const { id, ref, setId } = target;
   const { command, deployment, provider } = runtime;
   const saved = await runtime.record.stateNow();

@@ -29,13 +29,12 @@ import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import { memberOf, parseKey, replacedKey } from "../state/index.js";
 import { createOnce } from "./create.js";
-import type { LeavingObject } from "./fates.js";
+import { type LeavingObject, ObjectFates } from "./fates.js";
 import { adoptedDeletedMessage, removalCure, warnOfPlatform } from "./messages.js";
 import {
   type NamedObject,
   type ObjectTask,
   type Outcome,
-  type Outcomes,
   type RunningTask,
   toAdvertisingError,
 } from "./outcome.js";
@@ -62,16 +61,18 @@ export interface Target extends LeavingObject {
 /** The operations on objects of a kind in this deployment. */
 export class ObjectOperations {
   readonly can;
+  readonly fates;
 
   constructor(
     readonly kind: Kind,
     readonly runtime: Runtime,
   ) {
     this.can = knownOperations(kind, runtime.settings);
+    this.fates = new ObjectFates(kind, runtime);
   }
 
   /** @param tasks with work to do. @returns each outcome, by key. */
-  async executeAll(tasks: readonly ObjectTask[]): Promise<Outcomes> {
+  async executeAll(tasks: readonly ObjectTask[]) {
     const { runtime } = this;
     const outcomes = new Map<string, Outcome>();
     let unresolved = 0;
@@ -162,7 +163,7 @@ export class ObjectOperations {
     // A set's old object that could not be deleted has a key of its own.
     const isReplaced =
       name === "delete" && (isDeclared || ref?.member?.endsWith(replacedKey("", id)));
-    const canRefresh = name !== "read" && this.can.read !== undefined;
+    const canRefresh = name !== "read" && this.can.read;
     const cure = ifAbsent ?? removalCure(ref ?? {}, isReplaced, canRefresh);
     return { kind: this.kind, operation, id, label, ifAbsent: cure };
   }

@@ -63,7 +63,7 @@ import {
   whatHappened,
 } from "../state/index.js";
 import type { FailedDelete, Namesake, Outcomes } from "./outcome.js";
-import type { Notice, Runtime } from "./runtime.js";
+import type { Runtime } from "./runtime.js";
 
 /**
  * The object that a notice is about. A refresh gives no URN, so that its notices are shown at the stack: after an
@@ -80,7 +80,7 @@ function notice(
   { label, resourceUrn: urn = "" }: Shown,
   text: string,
   detail?: string,
-): Notice {
+) {
   return {
     sort,
     urn,
@@ -317,20 +317,19 @@ export function deletedNotice(label: string, deleted: readonly Pick<Fate, "id">[
 
 /** What to do first, once for all: each error leaves it out. */
 function refreshFirst(failed: readonly FailedDelete[]) {
-  if (!failed.some(({ canRefresh }) => canRefresh)) return [];
+  if (!failed.some(({ canRefresh }) => canRefresh)) return undefined;
   return `If objects are no longer in the account, run \`${inStack("pulumi refresh")}\`, which takes them out of the state. Then run this again.`;
 }
 
 /** The error of a removed resource that could not be deleted, or not wholly: the engine keeps its state as it was. */
 export function keptMessage(failed: readonly FailedDelete[]) {
   const errors = failed.map(({ error }) => error.message);
-  return [
+  return joined(
+    "\n",
     refreshFirst(failed),
     ...cut(errors, MAX_LISTED),
     "The state keeps it as it was. Before you declare it again, see what is still live.",
-  ]
-    .flat()
-    .join("\n");
+  );
 }
 
 /**
@@ -461,7 +460,7 @@ export function interruptedNotice(
   ref: ResourceRef,
   id: string,
   sent: "update" | "delete",
-  canRefresh = false,
+  canRefresh?: unknown,
 ) {
   let then = "`pulumi up` sends all its arguments.";
   if (sent === "delete")
@@ -640,7 +639,7 @@ export interface OpenObject {
 export function removalCure(
   { member, urn = "<its URN>" }: Partial<ResourceRef>,
   isReplaced = false,
-  canRefresh = false,
+  canRefresh?: unknown,
 ) {
   if (canRefresh) return `run \`${inStack("pulumi refresh")}\`, then this again.`;
   if (isReplaced) return "run `pulumi up` once without the deletionPolicy.";
@@ -683,14 +682,14 @@ export function setFailureMessage(
     `${set.label} is incomplete.`,
     refreshFirst(failedDeletes),
     ...cut(reasons, MAX_LISTED),
-  ].flat();
+  ];
   if (failed.length > 0 && open.length === 0)
     lines.push("The next `pulumi up` sends only what is missing or failed.");
   if (asSent.length > 0) lines.push(savedAsSentMessage(asSent));
   if (open.length > 0) lines.push(unresolvedMessage(open));
   const [first] = open.length > 0 ? [] : failed;
   return {
-    text: lines.join("\n"),
+    text: joined("\n", ...lines),
     code: first?.error.code ?? OutcomeUnknownError.code,
   };
 }

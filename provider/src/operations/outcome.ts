@@ -84,7 +84,7 @@ export interface FailedDelete {
   id: string;
   error: AdvertisingError;
   /** A refresh would show whether the object is gone. */
-  canRefresh?: boolean;
+  canRefresh?: unknown;
 }
 
 /** Whether the outcome makes the call fail. A failed set deletes nothing, like the engine after an error. */

@@ -38,7 +38,7 @@ import {
 } from "../state/index.js";
 import type { Checked } from "./deployment.js";
 import { ObjectOperations } from "./execute.js";
-import { ObjectFates } from "./fates.js";
+import type { ObjectFates } from "./fates.js";
 import { interruptedNotice, type OpenObject } from "./messages.js";
 import type { NamedObject } from "./outcome.js";
 import type { RunRecord } from "./run-record.js";
@@ -71,7 +71,7 @@ export function planObjects(
   const { id, olds, news: inputs } = change;
   const kind = kindOf(resource);
   const operations = new ObjectOperations(kind, runtime);
-  const fates = new ObjectFates(kind, runtime);
+  const { can, fates } = operations;
   const isSet = "member" in resource;
   // An alias may give the resource the state of another type, which then lacks this argument.
   const argument = isSet ? "events" : resource.nameProperty;
@@ -96,7 +96,7 @@ export function planObjects(
     declared: readDeclared(resource, inputs),
     secret: secretOfObjects(kind, secret.union(wasSecret)),
     operations,
-    can: operations.can,
+    can,
     fates,
     fateOf: (object: string) => fates.fateOf({ id: object, ref }, olds),
   };
@@ -162,7 +162,7 @@ async function withInterrupted(plan: Plan) {
   for (const { ref, id = "", isDeclared } of plan.objects) {
     const sent = interrupted.get(objectKey(kind.name, id));
     if (sent && can[sent] && isDeclared)
-      runtime.messages.tellEach(interruptedNotice(ref, id, sent, can.read !== undefined));
+      runtime.messages.tellEach(interruptedNotice(ref, id, sent, can.read));
   }
   if (!can.update) return plan;
   const sentAs = sentAsIfUpdated(plan, interrupted);
