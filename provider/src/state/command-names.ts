@@ -1,5 +1,5 @@
 /** The names of creates in commands. A process keeps those that it knows, so that no printed command is ambiguous. */
-import { type ParsedKey, resourceKeyIn } from "./names.js";
+import { type ObjectRef, type ParsedKey, resourceKeyIn } from "./names.js";
 
 /** By name, the object that has it, or the set for whose events it stands; empty if several have it. */
 const owners = new Map<string, string>();
@@ -24,12 +24,11 @@ export function noteNames(
   note(key, id);
 }
 
+/** A create, as printed commands name it. */
+export type Answerable = Partial<ObjectRef> & Pick<ObjectRef, "shownName">;
+
 /** The first of a create's names that is no other's. */
-export function commandName({
-  shownName,
-  key = shownName,
-  urn,
-}: Pick<ParsedKey, "shownName"> & { key?: string; urn?: string }) {
+export function commandName({ shownName, key = shownName, urn }: Answerable) {
   const isOwn = (name: string) => [undefined, key, urn].includes(owners.get(name));
   return [shownName, key].find(isOwn) ?? urn ?? key;
 }

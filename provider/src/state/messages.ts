@@ -1,7 +1,7 @@
 /** Messages that the program process, the provider process and the command share. Pure, but for the names in commands. */
 import { agree, COMMAND, inStack, printable, shellWord } from "../base/index.js";
 import { CATALOG_SEPARATOR, type Kind, setNamed } from "../kinds/index.js";
-import { commandName } from "./command-names.js";
+import { type Answerable, commandName } from "./command-names.js";
 import {
   catalogIn,
   isOfPlugin,
@@ -66,9 +66,6 @@ export function optionsOf(option: string, values: Iterable<string>) {
     .slice(0, MAX_LISTED)
     .join("");
 }
-
-/** A create, as printed commands name it. */
-type Answerable = Partial<ObjectRef> & Pick<ObjectRef, "shownName">;
 
 /** Whether a create is about events of a set that nobody can tell, since they are secret: no id can be the answer. */
 export function isOfHiddenEvents({ resource, member = "" }: Partial<ObjectRef>) {
@@ -159,7 +156,7 @@ export function renameCure(
   ref: ObjectRef,
   former: Partial<Record<"id" | "urn", string | undefined>> & {
     key: string;
-    isInState?: boolean | undefined;
+    isInState?: boolean;
   },
   code = (text: string) => text,
 ) {
