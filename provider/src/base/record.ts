@@ -42,10 +42,7 @@ export function withoutUndefined<T extends object>(properties: T) {
 }
 
 /** The properties of which `keeps` is true. */
-export function pick(
-  values: Values,
-  keeps: (name: string, value: unknown) => boolean,
-): Values {
+export function pick(values: Values, keeps: (name: string, value: unknown) => boolean) {
   return Object.fromEntries(
     Object.entries(values).filter(([name, value]) => keeps(name, value)),
   );

@@ -32,7 +32,6 @@ import { adviceOn, readValue, secondsIn } from "./field-values.js";
 import {
   type AddFinding,
   advertiserKey,
-  type CatalogContent,
   type CatalogEntry,
   type CatalogFinding,
   eventKey,
@@ -45,7 +44,7 @@ export function validateCatalog(
   written: WrittenCatalog,
   limits: RuleSettings,
   report: AddFinding,
-): Omit<CatalogContent, "findings"> {
+) {
   /** The entry that has each key (ignoring case), existingId and name so far; each may be taken once. */
   const taken = new Map<string, CatalogEntry>();
   /** The subjects that have an error. */

@@ -2,7 +2,7 @@
 import type { CsvError } from "csv-parse/sync" with { "resolution-mode": "require" };
 import { joined, letters, nearest, quoted } from "../base/index.js";
 import { conversionEvent, WINDOWS } from "../kinds/index.js";
-import type { AddFinding, CatalogEntry, Source } from "./written.js";
+import type { AddFinding, Source } from "./written.js";
 
 /** The columns that every file must have. */
 const REQUIRED = ["key", "advertiser", "eventName", "value"];
@@ -29,7 +29,7 @@ export function readCsvEvents(
   file: string,
   report: AddFinding,
   ignored: readonly string[] = [],
-): CatalogEntry[] {
+) {
   // Within quotes, the library counts CRLF as two lines. Excel's line about the delimiter becomes a blank one.
   const text = content.replace(/\r\n?/g, "\n").replace(/^"?sep=."?(?=\n)/i, "");
   const delimiter = delimiterOf(text);

@@ -9,7 +9,6 @@ import { validateCatalog } from "./catalog-validator.js";
 import { readCsvEvents } from "./csv-catalog.js";
 import {
   type AddFinding,
-  type CatalogContent,
   type CatalogFinding,
   placeOf,
   type Source,
@@ -35,7 +34,7 @@ export function readCatalog(
   file: string,
   limits: RuleSettings,
   ignoreColumns: readonly string[] = [],
-): CatalogContent {
+) {
   const findings: CatalogFinding[] = [];
   const report: AddFinding = (source, reason, about) => {
     findings.push({ level: "error", subject: "", property: "", reason, source, ...about });

@@ -5,13 +5,7 @@
 import type { Node, Scalar, YAMLMap } from "yaml";
 import { didYouMean, joined, quoted, type Values } from "../base/index.js";
 import { isContainer, show } from "../rules/index.js";
-import {
-  type AddFinding,
-  type CatalogEntry,
-  placeOf,
-  type Source,
-  type WrittenCatalog,
-} from "./written.js";
+import { type AddFinding, type CatalogEntry, placeOf, type Source } from "./written.js";
 
 /** The names that lead to a part of the file. */
 type Path = readonly string[];
@@ -118,11 +112,7 @@ function offsetIn(contents: Node | null, path: Path) {
 const TOP = ["$schema", "defaults", "advertisers", "eventsFile"];
 
 /** @param sourceAt finds the place of the name at the end of a path, or of the part that would contain it. */
-function partsIn(
-  data: unknown,
-  sourceAt: (path: Path) => Source,
-  report: AddFinding,
-): WrittenCatalog {
+function partsIn(data: unknown, sourceAt: (path: Path) => Source, report: AddFinding) {
   const objectAt = (path: Path, subject: string, value: unknown) => {
     if (isContainer(value) && !Array.isArray(value)) return value as Values;
     report(

@@ -58,11 +58,7 @@ export function isInline({ stack = "", cwd = "." }: StackChoice) {
 }
 
 /** The command, report or format with this name. @throws UsageError that lists the known names. */
-export function chosen<T>(
-  known: Readonly<Record<string, T>>,
-  name: string,
-  noun: string,
-): T {
+export function chosen<T>(known: Readonly<Record<string, T>>, name: string, noun: string) {
   if (Object.hasOwn(known, name)) return known[name] as T;
   throw new UsageError(
     `there is no ${noun} "${printable(name)}"; expected one of ${enumerate(Object.keys(known))}`,

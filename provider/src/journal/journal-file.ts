@@ -16,12 +16,7 @@ import {
   readPrivate,
   systemDisk,
 } from "../files/index.js";
-import {
-  DamagedJournal,
-  parseJournal,
-  type RunJournal,
-  readJournal,
-} from "./journal-entry.js";
+import { DamagedJournal, parseJournal, readJournal } from "./journal-entry.js";
 import type { FoundJournal } from "./places.js";
 
 export interface JournalOptions extends LockOptions {
@@ -64,7 +59,7 @@ export async function readFound(
   { path, isOurs }: FoundJournal,
   runs: ReadonlySet<string>,
   options: JournalOptions,
-): Promise<RunJournal | undefined> {
+) {
   if (isOurs) return readJournal(path, options.disk);
   try {
     const text = readPrivate(path, options.disk) ?? "";

@@ -1,6 +1,6 @@
 /** Warnings about values that fit the rules but are probably mistakes. Pure. */
 import { asRecord, count, isPlain, quoted, STRAY, type Values } from "../base/index.js";
-import { type Problem, withUnit } from "../rules/index.js";
+import { withUnit } from "../rules/index.js";
 import { memberOf } from "./kind.js";
 import { days, hours, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
@@ -24,7 +24,7 @@ const CHECKS: Readonly<
 export function warningsIn(
   values: Values,
   maxWindowSeconds = THIRTY_DAYS_IN_SECONDS,
-): Problem[] {
+) {
   /** @param at the path of the object with these arguments, ending in a dot; empty at the top. */
   const mistakesIn = (given: Values, at: string) =>
     Object.entries(given).flatMap(([property, value]) => {

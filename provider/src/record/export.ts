@@ -128,7 +128,7 @@ export function keepingOption({ retainOnDelete, deletedWith }: Partial<Resource>
 }
 
 /** The account that a resource's objects belong to; empty if the state doesn't name it. */
-export function accountIn({ inputs = {} }: Partial<Resource> = {}) {
+export function accountIn({ inputs = {} }: Resource) {
   return senderIn(inputs).account;
 }
 

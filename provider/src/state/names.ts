@@ -229,7 +229,7 @@ export function resourceKeyIn(key: string) {
   return key.replace(MEMBER, "");
 }
 
-function parsed(resource: ResourceName, place: Place, member?: string): ParsedKey {
+function parsed(resource: ResourceName, place: Place, member?: string) {
   const { name } = place;
   const kind = setNamed(resource)?.member.name ?? (resource as KindName);
   const key = keyOf(resource, place);

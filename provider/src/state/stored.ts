@@ -175,7 +175,7 @@ export interface ProgramContext {
     /** How many resources the program has declared so far, with this batch. */
     resources: number;
     /** The settings that the program's process has from environment variables. */
-    inherited?: readonly string[] | undefined;
+    inherited?: readonly string[];
   };
   /** The resource's former keys, by its aliases. */
   formerKeys?: readonly string[];
@@ -184,11 +184,11 @@ export interface ProgramContext {
   /** How many objects the program adopts. */
   adopts?: number;
   /** These objects, each as {@link objectKey} names it, separated by commas; a long list only on the first resources. */
-  adopted?: string | undefined;
+  adopted?: string;
 }
 
 /** @returns undefined for a resource that was not declared with this package's classes. */
-export function programContextIn(inputs: Values): ProgramContext | undefined {
+export function programContextIn(inputs: Values) {
   const { identity } = senderIn(inputs);
   if (identity !== "") return { identity };
   const context = asRecord(own(inputs, SENDER));
