@@ -12,8 +12,8 @@ import {
 } from "../../provider/src/kinds/event-kind.js";
 import type { Kind, SetKind } from "../../provider/src/kinds/index.js";
 import {
+  applyResource,
   check,
-  createResource,
   createRuntime,
   deleteResource,
   diffResource,
@@ -21,7 +21,6 @@ import {
   ResourceFailure,
   type Runtime,
   readResource,
-  updateResource,
 } from "../../provider/src/operations/index.js";
 import type { Severity } from "../../provider/src/operations/runtime.js";
 import type { EngineRun } from "../../provider/src/record/index.js";
@@ -211,26 +210,24 @@ function pluginOf(resource: Kind | SetKind, runtime: Runtime): RunProvider {
     configure: async () => undefined,
     check: async (olds, news) => {
       const { run: _, ...context } = news.__sender as ProgramContext;
-      const { inputs, failures } = await check(resource, runtime, refIn(news), {
+      const { inputs, failures } = await check(runtime, refIn(news), {
         context,
         olds,
         news,
       });
       return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
     },
-    diff: (id, olds, news) =>
-      diffResource(resource, runtime, refIn(news), { id, olds, news }),
-    preview: (id, olds, news) =>
-      previewResource(resource, runtime, refIn(news), { id, olds, news }),
+    diff: (id, olds, news) => diffResource(runtime, refIn(news), { id, olds, news }),
+    preview: (id, olds, news) => previewResource(runtime, refIn(news), { id, olds, news }),
     create: async (news) => {
       await beginUp(refIn(news));
-      return createResource(resource, runtime, refIn(news), news).catch(withSaved);
+      const change = { id: "", olds: {}, news };
+      return applyResource(runtime, refIn(news), change).catch(withSaved);
     },
     update: async (id, olds, news) => {
       await beginUp(refIn(news));
       const change = { id, olds, news };
-      const updating = updateResource(resource, runtime, refIn(news), change);
-      return { outs: await updating.catch(withSaved) };
+      return applyResource(runtime, refIn(news), change).catch(withSaved);
     },
     read: async (id, properties = {}) =>
       (await readResource(resource, runtime, id, properties)) ?? { id: "", props: {} },

@@ -270,8 +270,8 @@ abstract class Engine {
       return [];
     }
     const { id } = state;
-    await this.#operate("updating", { inputs, id }, async () => {
-      return { id, ...(await provider.update(id, state.outputs, inputs)) };
+    await this.#operate("updating", { inputs, id }, () => {
+      return provider.update(id, state.outputs, inputs);
     });
     return [];
   }

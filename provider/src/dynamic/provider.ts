@@ -7,15 +7,14 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { ArgumentsError, type Values } from "../base/index.js";
 import type { AnyKind } from "../kinds/index.js";
 import {
+  applyResource,
   check,
-  createResource,
   deleteResource,
   describeError,
   diffResource,
   ResourceFailure,
   type Runtime,
   readResource,
-  updateResource,
 } from "../operations/index.js";
 import { programContextIn, refOf, SENDER, takenAwayMessage } from "../state/index.js";
 
@@ -54,7 +53,7 @@ export function createProvider(
 
     check: guarded(async (olds: Values, news: Values) => {
       const { ref, context } = refIn(news);
-      const { inputs, failures } = await check(resource, runtime(), ref, {
+      const { inputs, failures } = await check(runtime(), ref, {
         context,
         olds,
         news,
@@ -64,11 +63,15 @@ export function createProvider(
     }),
 
     diff: guarded((id, olds: Values, news: Values) => {
-      return diffResource(resource, runtime(), refIn(news).ref, { id, olds, news });
+      return diffResource(runtime(), refIn(news).ref, { id, olds, news });
     }),
 
     create: guarded((inputs: Values) => {
-      return createResource(resource, runtime(), refIn(inputs).ref, inputs);
+      return applyResource(runtime(), refIn(inputs).ref, {
+        id: "",
+        olds: {},
+        news: inputs,
+      });
     }),
 
     read: guarded(async (id, properties: Values = {}) => {
@@ -79,7 +82,7 @@ export function createProvider(
 
     update: guarded(async (id, olds: Values, news: Values) => {
       const { ref } = refIn(news);
-      return { outs: await updateResource(resource, runtime(), ref, { id, olds, news }) };
+      return applyResource(runtime(), ref, { id, olds, news });
     }),
 
     delete: guarded((id, properties: Values) => {

@@ -14,7 +14,7 @@ import {
   type SetKind,
   typeTokenOf,
 } from "./kind.js";
-import type { KindName } from "./vocabulary.js";
+import type { KindName, ResourceName } from "./vocabulary.js";
 
 export * from "./advertiser-kind.js";
 export * from "./event-kind.js";
@@ -32,7 +32,12 @@ export const KINDS: readonly Kind[] = Object.values(kindsByName);
 
 export const SETS: readonly SetKind[] = [conversionEventSet];
 
-export const RESOURCES: readonly AnyKind[] = [...KINDS, ...SETS];
+export const resourcesByName: Readonly<Record<ResourceName, AnyKind>> = {
+  ...kindsByName,
+  ConversionEventSet: conversionEventSet,
+};
+
+export const RESOURCES = Object.values(resourcesByName);
 
 /** @param token a resource's type token, of either provider. @returns undefined for another package's resource. */
 export function resourceOfType(token: string) {

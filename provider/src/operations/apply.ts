@@ -3,8 +3,8 @@
  * then, only if all that succeeded, deletes the objects that have left a set; and writes the next state.
  */
 import { randomUUID } from "node:crypto";
-import { isoNow, type Values, withoutUndefined } from "../base/index.js";
-import { type AnyKind, providerReference } from "../kinds/index.js";
+import { isoNow, withoutUndefined } from "../base/index.js";
+import { providerReference } from "../kinds/index.js";
 import {
   departuresOf,
   isRemoved,
@@ -67,41 +67,21 @@ interface ApplyResult {
   failedDeletes: readonly FailedDelete[];
 }
 
-/** @throws AdvertisingError, ResourceFailure if anything failed. */
-export async function createResource(
-  resource: AnyKind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  inputs: Values,
-) {
-  const change = { id: "", olds: {}, news: inputs };
-  const plan = await withReplaced(
-    await withOpenCreates(planObjects(resource, runtime, ref, change)),
-  );
+/**
+ * The engine's `create` and `update`. @param change without an id and old state for a create.
+ * @throws AdvertisingError, ResourceFailure if anything failed; a ResourceFailure may have the next outputs, which the
+ * engine saves.
+ */
+export async function applyResource(runtime: Runtime, ref: ResourceRef, change: Change) {
+  const plan = await withReplaced(await withOpenCreates(planObjects(runtime, ref, change)));
   const done = await runtime.work.hold(applyPlan(plan));
-  if ("member" in resource) {
+  if ("member" in plan.resource) {
     // The set's own id means nothing to the platform.
-    const id = `set-${randomUUID()}`;
+    const id = change.id || `set-${randomUUID()}`;
     return { id, outs: setOutputs(plan, done, id) };
   }
-  tellCreated(plan, done);
+  if (change.id === "") tellCreated(plan, done);
   return singleOutputs(plan, done);
-}
-
-/**
- * @returns the next outputs. @throws AdvertisingError, ResourceFailure if anything failed; a ResourceFailure may have
- * the next outputs, which the engine saves.
- */
-export async function updateResource(
-  resource: AnyKind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  change: Change,
-) {
-  const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
-  const done = await runtime.work.hold(applyPlan(plan));
-  if ("member" in resource) return setOutputs(plan, done, change.id);
-  return singleOutputs(plan, done).outs;
 }
 
 /** Makes the objects as they are declared, and deletes the objects that have left a set. */

@@ -13,12 +13,12 @@ import {
   withPage,
 } from "../base/index.js";
 import {
-  type AnyKind,
   adoptionClash,
   asksToDelete,
   checkArguments,
   type Kind,
   ownerIn,
+  resourcesByName,
 } from "../kinds/index.js";
 import {
   adoptedBy,
@@ -85,7 +85,6 @@ const NEVER_SECRET = {
  * @param request `olds` are the inputs in the state, empty for a new resource.
  */
 export async function check(
-  resource: AnyKind,
   runtime: Runtime,
   ref: ResourceRef,
   request: { context: ProgramContext; olds: Values; news: Values },
@@ -93,6 +92,7 @@ export async function check(
   const { context, olds, news } = request;
   const { deployment, messages, settings, account, runName: run } = runtime;
   runtime.begin(ref, true);
+  const resource = resourcesByName[ref.resource];
   const secret = secretArgumentsIn(news);
   const { values, problems } = checkArguments(resource, news, settings, {
     isUnknown: holdsUnknown,
@@ -122,7 +122,7 @@ export async function check(
   const before = senderIn(olds);
   assertSameAccount(runtime, before.account, ref.label);
   // Planned like a new resource: only `diff` knows the state.
-  const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
+  const plan = planObjects(runtime, ref, { id: "", olds: {}, news: values });
   const { kind, objects, inputs, can } = plan;
   // The classes' program has said so.
   if (runtime.provider !== undefined && checked.deletes && !can.delete)
@@ -232,12 +232,7 @@ function claimConflicts({ runtime: { deployment }, kind, objects }: Plan) {
 }
 
 /** @throws AdvertisingError if nothing may be done, for example because a single resource's create is unresolved. */
-export async function diffResource(
-  resource: AnyKind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  change: Change,
-) {
+export async function diffResource(runtime: Runtime, ref: ResourceRef, change: Change) {
   const { deployment, record } = runtime;
   const { id, olds, news } = change;
   const urns = [ref.urn, deployment.checked(ref.key).inState?.urn];
@@ -247,7 +242,7 @@ export async function diffResource(
   const isChecked = deployment.isChecked(ref.key);
   // A policy may have changed it since.
   if (isChecked) deployment.checked(ref.key).deletes = asksToDelete(news);
-  let plan = planObjects(resource, runtime, ref, change);
+  let plan = planObjects(runtime, ref, change);
   const isPreview = isChecked && deployment.isUp === false;
   if (isPreview) noteDeletes(plan);
   if (isChecked) {
@@ -255,7 +250,7 @@ export async function diffResource(
     plan = await withOpenCreates(plan);
     noteState(plan);
   }
-  const { kind, checked, stored, declared, objects } = plan;
+  const { resource, kind, checked, stored, declared, objects } = plan;
   const [single] = resource === kind ? objects : [];
   // Members that are not known yet are changes too.
   const changes =

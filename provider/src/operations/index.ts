@@ -2,7 +2,7 @@
  * `operations/` carries out the engine's calls. It promises that each create is sent at most once over all runs, that a
  * preview and its `up` decide alike, and that everything that leaves the process is scrubbed.
  */
-export { createResource, updateResource } from "./apply.js";
+export { applyResource } from "./apply.js";
 export { check, diffResource } from "./check.js";
 export { createRuntime } from "./create-runtime.js";
 export { deleteResource } from "./deletes.js";

@@ -6,7 +6,7 @@ import {
   own,
   type Values,
 } from "../base/index.js";
-import type { AnyKind, Kind } from "../kinds/index.js";
+import { type AnyKind, type Kind, resourcesByName } from "../kinds/index.js";
 import {
   addUnresolved,
   type Circumstances,
@@ -62,13 +62,9 @@ export interface Plan extends Circumstances, ResourceChange {
 }
 
 /** Plans by the state and the program. @throws ArgumentsError if the state lacks arguments. */
-export function planObjects(
-  resource: AnyKind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  change: Change,
-): Plan {
+export function planObjects(runtime: Runtime, ref: ResourceRef, change: Change): Plan {
   const { id, olds, news: inputs } = change;
+  const resource = resourcesByName[ref.resource];
   const kind = kindOf(resource);
   const operations = new ObjectOperations(kind, runtime);
   const { can, fates } = operations;

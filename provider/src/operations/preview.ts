@@ -1,6 +1,6 @@
 /** Shows in a preview what the `up` would do, by the same decisions. */
 import { ArgumentsError, BlockedCreateError, joined } from "../base/index.js";
-import { type AnyKind, ownerIn } from "../kinds/index.js";
+import { ownerIn } from "../kinds/index.js";
 import {
   adoptedBy,
   holdsUnknown,
@@ -37,13 +37,8 @@ import type { Change, Notice, Runtime } from "./runtime.js";
  * Shows a preview's messages, for a front end (the plugin) that learns only in `create` and `update` that it is in a
  * preview. @param change without an id and old state for a create. @throws AdvertisingError the error of the `up`.
  */
-export async function previewResource(
-  resource: AnyKind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  change: Change,
-) {
-  const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
+export async function previewResource(runtime: Runtime, ref: ResourceRef, change: Change) {
+  const plan = await withOpenCreates(planObjects(runtime, ref, change));
   noteDeletes(plan);
   await tellPreview(plan);
 }

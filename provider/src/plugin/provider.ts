@@ -14,9 +14,9 @@ import {
 } from "../base/index.js";
 import { type AnyKind, providerReference, resourceOfType } from "../kinds/index.js";
 import {
+  applyResource,
   type Change,
   check,
-  createResource,
   createRuntime,
   deleteResource,
   describeError,
@@ -25,7 +25,6 @@ import {
   previewResource,
   type Runtime,
   readResource,
-  updateResource,
 } from "../operations/index.js";
 import { adoptedBy } from "../plan/index.js";
 import { isOfProgram } from "../record/index.js";
@@ -128,7 +127,7 @@ export class AdvertisingPlugin {
 
   /** @param olds the inputs in the state; empty for a new resource. */
   async check(urn: string, olds: Values, { values, secret }: Properties) {
-    const { resource, ref } = resourceAt(urn);
+    const { ref } = resourceAt(urn);
     const news = {
       ...values,
       [SECRET_ARGUMENTS]: secret.size === 0 ? undefined : [...secret],
@@ -136,7 +135,7 @@ export class AdvertisingPlugin {
     // A resource with an alias gets the inputs in the state, which contain the former key.
     const { key = ref.key } = refOfInputs(ref.resource, olds) ?? {};
     const formerKeys = [key].filter((former) => former !== ref.key);
-    return check(resource, this.runtime, ref, {
+    return check(this.runtime, ref, {
       context: { identity: ref.identity, formerKeys },
       olds,
       news: withoutUndefined(news),
@@ -153,7 +152,7 @@ export class AdvertisingPlugin {
     const isUnread = Object.keys(argumentsIn(change.olds)).join() === resource.idProperty;
     if (isUnread && this.runtime.settings.password === undefined)
       return { changes: false, replaces: [] };
-    return diffResource(resource, this.runtime, ref, change);
+    return diffResource(this.runtime, ref, change);
   }
 
   /** The id and outputs of a create, as far as a preview knows them. @throws AdvertisingError if it would fail. */
@@ -167,7 +166,7 @@ export class AdvertisingPlugin {
 
   async #preview(urn: string, change: Change) {
     const { resource, ref } = resourceAt(urn);
-    await previewResource(resource, this.runtime, ref, change).catch((error: Error) => {
+    await previewResource(this.runtime, ref, change).catch((error: Error) => {
       if (!(error instanceof BlockedCreateError)) throw error;
       throw new BlockedCreateError(
         `${error.message}\nPulumi stops here. To list all unresolved creates:\n  ${pendingLine()}`,
@@ -177,8 +176,9 @@ export class AdvertisingPlugin {
   }
 
   async create(urn: string, { values }: Properties) {
-    const { resource, ref } = await this.#beginUp(urn);
-    const { id, outs } = await createResource(resource, this.runtime, ref, values);
+    const { ref } = await this.#beginUp(urn);
+    const change = { id: "", olds: {}, news: values };
+    const { id, outs } = await applyResource(this.runtime, ref, change);
     return { id, values: outs, secret: secretArgumentsIn(values) };
   }
 
@@ -191,9 +191,9 @@ export class AdvertisingPlugin {
   }
 
   async update(urn: string, change: Change) {
-    const { resource, ref } = await this.#beginUp(urn);
-    const values = await updateResource(resource, this.runtime, ref, change);
-    return { values, secret: secretArgumentsIn(change.news) };
+    const { ref } = await this.#beginUp(urn);
+    const { outs } = await applyResource(this.runtime, ref, change);
+    return { values: outs, secret: secretArgumentsIn(change.news) };
   }
 
   async delete(urn: string, id: string, properties: Values) {
