@@ -20,7 +20,6 @@ import {
   BlockedCreateError,
   NotSentError,
   OutcomeUnknownError,
-  type Values,
   withoutUndefined,
 } from "../base/index.js";
 import { bodyOf, differencesIn, fingerprintOfBody } from "../kinds/index.js";
@@ -159,7 +158,7 @@ function otherThanSent(
   const isChanged = body !== "" && body !== fingerprintOfBody(kind, values);
   const names = Object.keys(differences);
   if (names.length === 0 || (isChanged && contradicting.length === 0)) return undefined;
-  const theirs: Values = withoutUndefined({ ...values, ...differences });
+  const theirs = withoutUndefined({ ...values, ...differences });
   const changes = changeMessages(names, values, theirs, secret);
   messages.tellEach(
     foundDifferentNotice({ ...ref, label: `${ref.label} (${id})` }, changes),

@@ -242,12 +242,8 @@ function tellKept(runtime: Runtime, objects: readonly ExportedObject[]) {
       const isOther = deployment.checked(holder) !== deployment.checked(key);
       const isReplaced = isOther && deployment.isInProgram(key) && member === undefined;
       // Pulumi shows a delete, and its plan was made before the check of an adopter that is declared later.
-      if (
-        isReplaced &&
-        !keepingOption(resource) &&
-        !deployment.isUp &&
-        !deployment.hasFailed
-      )
+      const isShown = !deployment.isUp && !keepingOption(resource);
+      if (isReplaced && isShown && !deployment.hasFailed)
         messages.tellEach(notDeletedNotice(`${label} (${id})`, alsoBelongsTo([holder])));
       continue;
     }

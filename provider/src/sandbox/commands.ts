@@ -6,7 +6,6 @@ import {
   type FaultRule,
   NOUNS,
   type Noun,
-  type SandboxAnswer,
   type SandboxObject,
   type SandboxRequest,
 } from "./options.js";
@@ -124,7 +123,7 @@ export function runCommand(sandbox: Sandbox, [name = "", ...words]: readonly str
 export function answerCommand(
   sandbox: Sandbox,
   { method, path, headers, body }: SandboxRequest,
-): SandboxAnswer | undefined {
+) {
   if (method !== "POST" || path !== CONTROL_PATH) return undefined;
   const plain = { headers: { "content-type": "text/plain; charset=utf-8" } };
   try {
