@@ -36,10 +36,8 @@ export const NOTHING_CREATED = "Nothing was created.";
 
 /** A wrong "gone" would create a second object, so a person decides if the platform doesn't say it clearly. */
 function adviceIfAbsent({ ifAbsent }: Answered) {
-  return (
-    ifAbsent &&
-    `Look in the account. If the object is there, check advertising:operations. If it isn't, ${ifAbsent}`
-  );
+  if (ifAbsent)
+    return `Look in the account. If the object is there, check advertising:operations. If it isn't, ${ifAbsent}`;
 }
 
 /** Advice if an event was refused because its advertiser is inactive: the platform is known to make them so. */

@@ -21,10 +21,7 @@ const CHECKS: Readonly<
 };
 
 /** The probable mistakes in a resource's arguments, with those in a set's `defaults` and `events`. */
-export function warningsIn(
-  values: Values,
-  maxWindowSeconds = THIRTY_DAYS_IN_SECONDS,
-) {
+export function warningsIn(values: Values, maxWindowSeconds = THIRTY_DAYS_IN_SECONDS) {
   /** @param at the path of the object with these arguments, ending in a dot; empty at the top. */
   const mistakesIn = (given: Values, at: string) =>
     Object.entries(given).flatMap(([property, value]) => {
