@@ -34,14 +34,12 @@ import {
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
-  type Unresolved,
 } from "../state/index.js";
 import type { Checked } from "./deployment.js";
 import { ObjectOperations } from "./execute.js";
 import type { ObjectFates } from "./fates.js";
 import { interruptedNotice, type OpenObject } from "./messages.js";
 import type { NamedObject } from "./outcome.js";
-import type { RunRecord } from "./run-record.js";
 import type { Change, Runtime } from "./runtime.js";
 
 /** The planned actions of a resource's objects, with the facts that they follow from. */
@@ -258,13 +256,8 @@ export function noteReached({ runtime: { deployment }, objects }: Plan) {
 export function blockedIn({ runtime: { record }, objects }: Plan): OpenObject[] {
   return objects.flatMap(({ ref, action }) => {
     if (action.do !== "blocked") return [];
-    return [{ ...action, ref: listedRef(record, action.record, ref) }];
+    return [{ ...action, ref: record.listedRef(action.record, ref) }];
   });
-}
-
-export function listedRef(record: RunRecord, { mark }: Unresolved, ref: ResourceRef) {
-  const [inState] = record.arrived?.unresolved.get(mark) ?? [];
-  return parseKey(record.openKeys.get(mark) ?? inState?.key ?? ref.key);
 }
 
 /** With any secret in a set's `events` or `defaults`, no argument of its members is shown. */

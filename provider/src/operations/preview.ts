@@ -24,7 +24,6 @@ import {
 import type { Namesake } from "./outcome.js";
 import {
   blockedIn,
-  listedRef,
   noteReached,
   type Plan,
   planObjects,
@@ -147,7 +146,7 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
         notices.push(takeOverNotice(ref, decided.record));
         break;
       case "blocked":
-        blocked.push({ ...decided, ref: listedRef(record, decided.record, ref) });
+        blocked.push({ ...decided, ref: record.listedRef(decided.record, ref) });
         break;
       case "refused": {
         const namesake = { ref, open: decided.namesake };

@@ -273,6 +273,12 @@ export class RunRecord {
     return asLastSent(record, this.#lastSent.get(mark), this.arrived?.listed(mark));
   }
 
+  /** An unresolved create of an object, by the name that `pending` lists. */
+  listedRef({ mark }: Unresolved, { key }: ObjectRef) {
+    const [inState] = this.arrived?.unresolved.get(mark) ?? [];
+    return parseKey(this.openKeys.get(mark) ?? inState?.key ?? key);
+  }
+
   /** The marks that the record lists for these keys, of creates that are not open, or no longer. */
   overOf(keys: readonly string[]) {
     const listed = keys.flatMap((key) => this.arrived?.sentByKey.get(key) ?? []);
