@@ -344,6 +344,12 @@ export const runs: Examples = {
     const { purchase, newRun } = await deleted();
     return leaving(purchase, newRun());
   },
+  "a delete that isn't sent: the resource has the object again": async () => {
+    const { purchase, newRun } = await deleted();
+    const run = newRun();
+    run.runtime.deployment.claim(conversionEvent, "2", purchase.ref.key);
+    return leaving(purchase, run);
+  },
   "a delete that isn't sent: another event has it": async () => {
     const { purchase, newRun, event } = await deleted();
     event("other").state = purchase.state;
