@@ -213,7 +213,7 @@ export function addressOf(
   { path }: Operation,
   baseUrl: string,
   values?: Readonly<Record<string, string>>,
-) {
+): URL {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(values?.[name] ?? ""),
   );

@@ -38,7 +38,7 @@ const KNOWN_OPERATIONS = new Map<string, SandboxOperation>([
   ["GET all", "search"],
 ]);
 
-export function routeOf(method: string, url: string, hasOperations: boolean) {
+export function routeOf(method: string, url: string, hasOperations: boolean): Route {
   const [path = "", query] = url.split("?");
   const { noun, id }: { noun?: Noun; id?: string } = OBJECTS.exec(path)?.groups ?? {};
   let operation: SandboxOperation | undefined;
