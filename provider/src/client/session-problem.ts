@@ -15,21 +15,21 @@ export type SessionVerdict = "accepted" | "refused" | "ended" | "unsure";
 const QUOTED = /"[^"]*"|(?<!\w)'[^']*'(?!\w)/g;
 const LOGIN_PAGE =
   /^\s*<(!doctype html|html)\b.*<input\b[^<>]*\btype\s*=\s*["']?password/is;
-/** A login's own host, or the last part of the path. */
+/** By the last part of the path. */
 const LOGIN_ADDRESS =
-  /^https?:\/\/(login|auth|sso)\.|^[^?]*\/((log|sign)[-_]?(in|on)(\.\w+)?|auth\w*|sso|sessions?\/new)\/?($|\?)/i;
+  /^[^?]*\/((log|sign)[-_]?(in|on)(\.\w+)?|auth|authenticate|authorize|sso|sessions?\/new)\/?($|\?)/i;
 const OBJECT_ADDRESS = /^[^?]*\/\d+(?![\w.:-])|[?&](\w+_)?id=\d/i;
 
 /**
  * @returns `clear` for what is clearly about the login: a redirect to one, a login page, words about a session, a 401 with
  * hardly any words; `bare` for a 403 with hardly any words; `doubtful` for a 401 or 403 with words about something else: a
- * missing permission, or an invalid body; `redirected` for another redirect, which may be a success or lead to a login page of
- * any name. Undefined if the session isn't the trouble.
+ * missing permission, or an invalid body; `redirected` for another redirect without an id, which may be a success or lead to a
+ * login page of any name. Undefined if the session isn't the trouble.
  */
 export function sessionProblemIn(answer: ParsedResponse) {
   const { status, body, data, kind } = answer;
   if (leadsToLogin(answer)) return "clear";
-  if (isRedirect(status)) return "redirected";
+  if (isRedirect(status)) return isToObject(answer) ? undefined : "redirected";
   if (![200, 401, 403].includes(status)) return undefined;
   if (kind === "html" && LOGIN_PAGE.test(body)) return "clear";
   // An `ERROR:` entry without `success: false` is a refusal, but never a reason to resend: a wrong guess creates twice.
@@ -58,11 +58,13 @@ function withoutNames(message: string) {
  * Whether a response redirects to an address that looks like a login's. Another one, such as a list or an object, may
  * follow a success. 307 and 308 ask for the same POST at another address. No redirect is ever followed.
  */
-export function leadsToLogin({ status, headers }: ParsedResponse) {
-  const { location = "" } = headers;
-  return (
-    isRedirect(status) && LOGIN_ADDRESS.test(location) && !OBJECT_ADDRESS.test(location)
-  );
+export function leadsToLogin(answer: ParsedResponse) {
+  const { location = "" } = answer.headers;
+  return isRedirect(answer.status) && LOGIN_ADDRESS.test(location) && !isToObject(answer);
+}
+
+function isToObject({ headers }: ParsedResponse) {
+  return OBJECT_ADDRESS.test(headers.location ?? "");
 }
 
 function isRedirect(status: number) {

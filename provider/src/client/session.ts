@@ -159,7 +159,8 @@ export class Session {
     current.lastConnectFailed = false;
     const { login, letThrough } = current;
     // A login that has let nothing through isn't replaced: then each create would cause a login.
-    const mayHaveEnded = session === "unsure" && (login.isRestored || letThrough > 0);
+    const hasWorked = login.isRestored || letThrough > 0;
+    const mayHaveEnded = session === "unsure" && !login.isBasic && hasWorked;
     if ((session === "ended" || mayHaveEnded) && this.#current === current)
       this.#current = undefined;
     return { answer, cookiesStored, session };
