@@ -289,18 +289,23 @@ describe("answers", () => {
     expect(all).toThrow('--created takes X=ID, where ID is 1 or more; got "nobody"');
   });
 
-  it("an id of two accounts is two objects", () => {
+  it("an id of two providers' accounts is two objects; a provider's account may have moved", () => {
     const of = (key: string, account: string) =>
       noted(`ConversionEvent::${key}`, "sent", { mark: key, account });
     const held = storedEvent("held", 5, undefined, {
-      inputs: { __sender: senderOf("", { account: "b x@y" }) },
+      inputs: { __sender: senderOf("", { account: "former x@y" }) },
     });
-    const all = facts([THERE, held], [], [RUN, [of("one", "a x@y"), of("two", "b x@y")]]);
+    const sentTo = [of("one", "a x@y"), of("two", "b x@y")];
+    const all = facts([THERE, held], [], [RUN, sentTo]);
+    const open = all.open.map((create) => {
+      const provider = create.ref.shownName === "two" ? "second" : undefined;
+      return { ...create, record: { ...create.record, provider } };
+    });
     const idsOf = (...created: string[]) =>
-      read({ created }, all).answers.map(({ id }) => id);
+      read({ created }, { ...all, open }).answers.map(({ id }) => id);
     expect(idsOf("one=4", "two=4")).toEqual(["4", "4"]);
-    expect(idsOf("one=5")).toEqual(["5"]);
-    expect(() => idsOf("two=5")).toThrow("5 can't be the id of");
+    expect(idsOf("two=5")).toEqual(["5"]);
+    expect(() => idsOf("one=5")).toThrow("5 can't be the id of");
   });
 
   describe("an id that another resource manages", () => {

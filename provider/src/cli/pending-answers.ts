@@ -2,7 +2,7 @@
 import { enumerate, isSameValue } from "../base/index.js";
 import type { JournalLine } from "../journal/index.js";
 import { ownerIn } from "../kinds/index.js";
-import { accountIn, type ExportedObject } from "../record/index.js";
+import { accountIn, type ExportedObject, providerIn } from "../record/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import { mayBeSameAccount } from "../settings/index.js";
 import {
@@ -101,17 +101,21 @@ export function idConflict(
   const { ref, formerIds } = create;
   if (id === "") return undefined;
   if (isOfHiddenEvents(ref)) return hiddenEventsMessage(ref);
-  // An id of another account is another object.
-  const isHere = (account?: string) => mayBeSameAccount(create.record.account, account);
+  const { account, provider } = create.record;
+  // An id of another account is another object. A provider's account may have moved.
+  const isHere = (itsProvider?: string, its?: string) =>
+    itsProvider === provider || mayBeSameAccount(account, its);
   const makers = [...open, ...created].filter(({ record }) => {
     const isOther = record.mark !== create.record.mark;
-    return isOther && record.id === id && isHere(record.account);
+    return isOther && record.id === id && isHere(record.provider, record.account);
   });
   const answered = others
-    .filter((each) => each.id === id && isHere(each.create.record.account))
-    .map((each) => each.create);
+    .filter((each) => each.id === id)
+    .map((each) => each.create)
+    .filter(({ record }) => isHere(record.provider, record.account));
   const holders = saved.allWith(ref.kind, id).filter((each) => {
-    return isHere(accountIn(each.resource)) && !isSameObject(create, each);
+    const { resource } = each;
+    return isHere(providerIn(resource), accountIn(resource)) && !isSameObject(create, each);
   });
   const left = saved.leftBy(ref.kind, id).filter(({ ref: { key } }) => {
     return resourceKeyIn(key) === resourceKeyIn(ref.key);
