@@ -100,9 +100,10 @@ const throwing = async () => {
 const caught = async () => {
   new advertising.Advertiser("a", { advertiserName: "A", deletionPolicy: "delete" });
   try {
-    new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: 1 }, { parent: {} });
+    new advertising.Catalog("more", { file: "catalog.yaml" }, { parent: {} });
   } catch {}
 };`);
+  stack.write("catalog.yaml", "advertisers: { b: { advertiserName: B, events: {} } }");
   stack.write(
     "inline.cjs",
     `

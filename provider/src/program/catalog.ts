@@ -16,7 +16,7 @@ import {
   optionFindings,
   withDeletionPolicy,
 } from "./declaration.js";
-import { currentProgram } from "./program.js";
+import { currentProgram, stopAfter } from "./program.js";
 import { awaitLater } from "./pulumi-internals.js";
 import { Advertiser, ConversionEvent, ConversionEventSet } from "./resources.js";
 
@@ -71,7 +71,11 @@ export class Catalog extends pulumi.ComponentResource {
       options,
     );
     // The component waits, like its resources, until the program is found valid.
-    super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: validated }));
+    try {
+      super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: validated }));
+    } catch (error) {
+      throw stopAfter(error);
+    }
     const ofAll = { parent: this };
     const advertiserIds: Record<string, pulumi.Input<number | string>> = {};
     for (const { key, args: own } of content.advertisers) {

@@ -141,7 +141,14 @@ class Program {
 
 /** @param error of a constructor. Without its resource, nothing would tell a part of the program from the whole. */
 export function stopAfter(error: unknown) {
-  currentProgram().fail(error);
+  try {
+    currentProgram().fail(error);
+  } catch {
+    // This package can't run here, which each constructor says.
+    setImmediate(() => {
+      throw error;
+    });
+  }
   return error;
 }
 
