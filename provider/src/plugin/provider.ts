@@ -257,7 +257,7 @@ export class AdvertisingPlugin {
         );
       if (knownOperations(resource, settings).read) return;
       reason = `${NO_READ}; if the configuration has one now, run \`${inStack("pulumi up")}\` first`;
-      if (isOfProgram(command)) reason = `${NAMESPACE}:operations names no read`;
+      if (isInProgram) reason = `${NAMESPACE}:operations names no read`;
     }
     throw new UnsupportedError(
       `${label} can't be imported or read by the id ${id}: ${reason}. Nothing was sent. ` +
