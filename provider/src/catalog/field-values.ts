@@ -82,7 +82,7 @@ export function adviceOn(rule: z.ZodType, value: unknown) {
   if (form === "text" && typeof value !== "string") return "put it in quotes";
   if (form === "seconds") {
     const seconds = Number(secondsIn(String(value)));
-    // What is a number has the wrong size.
+    // A plain number is in seconds already: only its size is wrong.
     if (seconds > 0)
       return seconds === Number(value) ? undefined : `that is ${withUnit(seconds)}`;
   }

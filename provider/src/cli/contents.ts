@@ -28,7 +28,7 @@ export interface Leftover {
  */
 export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]) {
   const onlyRead = new Set(
-    now.resources.map(({ external, type, id }) => external && `${type} ${id}`),
+    now.resources.filter(({ external }) => external).map(({ type, id }) => `${type} ${id}`),
   );
   const found = [
     ...[now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn)),
@@ -87,7 +87,7 @@ function notedIn(resource: Resource) {
 function formerly(
   { kind, id = "", name, key, resource }: ExportedObject,
   reason: string,
-  onlyRead: ReadonlySet<unknown>,
+  onlyRead: ReadonlySet<string>,
 ) {
   const isRead = onlyRead.has(`${resource.type} ${id}`);
   let why = `${reason}; may be live`;

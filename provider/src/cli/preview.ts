@@ -182,7 +182,7 @@ function toldLive(diagnostics: readonly Diagnostic[]) {
 /** Of each object that leaves a set, whether that depends on an unknown value. */
 type Leaving = ReadonlyMap<string, boolean>;
 
-/** What leaves a set, with the set's URN; empty if the message isn't a set's plan that names each object. */
+/** The objects that leave a set, with the set's URN; empty if the message isn't a set's plan that names each object. */
 function leavingIn({ message, urn = "" }: Diagnostic): [string, Leaving][] {
   const [counts = ""] = /^events: .*/.exec(message) ?? [];
   const amounts = counts.matchAll(/(\d+) to (?:re(?:place|move)|delete)/g);

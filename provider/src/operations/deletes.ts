@@ -272,10 +272,11 @@ async function deleteBlocker(
   const holders = saved ? fates.othersIn(saved, { id, ref }) : [];
   const inState = holders.filter(({ resource }) => resource.id !== setId);
   const others = new Set(inState.map((each) => each.ref.key));
-  // An interrupted run may have left the delete.
-  if (others.size === 0 && claimer === ref?.key && claimer !== undefined)
-    return "the resource has it again";
-  if (claimer !== undefined) others.add(claimer);
+  if (claimer !== undefined) {
+    // An interrupted run may have left the delete.
+    if (others.size === 0 && claimer === ref?.key) return "the resource has it again";
+    others.add(claimer);
+  }
   if (others.size > 0) return alsoBelongsTo([...others]);
   let why = saved ? fates.whyKept(target, properties, saved) : UNREADABLE;
   // Only after a check does a preview of the classes have a process, which could tell.

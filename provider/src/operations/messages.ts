@@ -315,7 +315,7 @@ export function deletedNotice(label: string, deleted: readonly Pick<Fate, "id">[
   return notice("deleted", { label }, text);
 }
 
-/** What to do first, once for all: each error leaves it out. */
+/** The first step for all failed deletes: the errors of the single ones don't repeat it. */
 function refreshFirst(failed: readonly FailedDelete[]) {
   if (!failed.some(({ canRefresh }) => canRefresh)) return undefined;
   return `If objects are no longer in the account, run \`${inStack("pulumi refresh")}\`, which takes them out of the state. Then run this again.`;

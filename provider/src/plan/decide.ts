@@ -325,7 +325,7 @@ export function changeMessages(
   if (differing.length === 0 && names.length > 0) return ["not as it was sent"];
   return differing.map((name) => {
     if (secret.has(name)) return `${name} (secret)`;
-    // What a state has is known, but a printed preview hides a secret.
+    // A state has only known values: in a printed preview, this one is a hidden secret.
     const before = olds[name] === UNKNOWN ? "secret" : shown(name, olds[name]);
     return `${name} ${before} → ${shown(name, news[name])}`;
   });
