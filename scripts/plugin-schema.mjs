@@ -112,8 +112,8 @@ ${EXAMPLE_LANGUAGES.map((language) => exampleOf(language, resource)).join("\n\n"
 {{% /example %}}
 {{% /examples %}}`;
 
-/** @param modules of the package: kinds, rules, settings. @param version of the package. */
-export function pluginSchema({ kinds, rules, settings, docs, version }) {
+/** @param modules of the package: kinds, rules, settings. @param version of the package. @param pulumi the lowest version. */
+export function pluginSchema({ kinds, rules, settings, docs, version, pulumi }) {
   const { advertiser, conversionEvent, entryRules, sharedRules } = kinds;
   const typeOf = (rule) => {
     const { form } = rules.described(rule);
@@ -220,10 +220,15 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
       },
     },
     language: {
-      nodejs: { packageName: "pulumi-advertising-sdk", respectSchemaVersion: true },
+      nodejs: {
+        packageName: "pulumi-advertising-sdk",
+        respectSchemaVersion: true,
+        dependencies: { "@pulumi/pulumi": `^${pulumi}` },
+      },
       python: {
         packageName: "pulumi_advertising",
         respectSchemaVersion: true,
+        requires: { pulumi: `>=${pulumi},<4.0.0` },
         pythonRequires: ">=3.10", // as Pulumi's own package
         pyproject: { enabled: true },
       },
@@ -280,11 +285,13 @@ function settingType({ schema }) {
 /** The modules as last built. */
 export function builtModules() {
   const require = createRequire(inRoot("provider", "dist", "index.js"));
+  const { version, peerDependencies } = require("../package.json");
   return {
     kinds: require("./kinds/index.js"),
     rules: require("./rules/index.js"),
     settings: require("./settings/settings.js"),
-    version: require("../package.json").version,
+    version,
+    pulumi: peerDependencies["@pulumi/pulumi"].slice(1),
     docs: docsIn(inRoot("provider", "src", "program", "resources.ts")),
   };
 }

@@ -56,7 +56,7 @@ export async function writeSdks(schema, folder) {
   for (const [language, spell] of Object.entries(SPELLINGS))
     respell(join(folder, language), names, spell);
   repairImports(folder);
-  repairConfigTypes(folder);
+  repairConfigTypes(folder, JSON.parse(schema).config.variables);
 }
 
 function argumentNames({ resources, types }) {
@@ -89,9 +89,11 @@ function repairImports(folder) {
 }
 
 /** Settings are properties with Python's names; the generator's types have the schema's. */
-function repairConfigTypes(folder) {
+function repairConfigTypes(folder, settings) {
   editFiles(join(folder, "python", PYTHON_PACKAGE, "config"), /\.pyi$/, (text) =>
-    text.replace(/^\w+(?=: )/gm, SPELLINGS.python),
+    text.replace(/^\w+(?=: )/gm, (name) =>
+      name in settings ? SPELLINGS.python(name) : name,
+    ),
   );
 }
 

@@ -380,6 +380,8 @@ it("the docs of the SDK for Python have Python's values", async (context) => {
   const paths = own.map((path) => join(folder, path));
   const docs = execFileSync("python3", ["-c", DOCS, ...paths], { encoding: "utf8" });
   expect(docs).toContain("as an `Attribution`");
+  expect(docs).toContain("Expected: session or basic.");
+  expect(docs).not.toContain("_expected");
   expect(
     docs.match(/.*(?<!Attribution\.)\b(true|false|null|ALL|WHITELIST)\b.*/g),
   ).toBeNull();
