@@ -906,6 +906,26 @@ it("a preview without a changed step points to its messages, for what only they 
   expect(text).toContain("**The preview shows no changes to them, but see the messages**");
 });
 
+it.each([
+  [
+    "a language host",
+    {
+      steps: [OTHER],
+      diagnostics: [{ severity: "info#err", message: "\u001b[31mError\u001b[0m: typo" }],
+    },
+  ],
+  ["no program", { diagnostics: [{ severity: "warning", message: "Error: typo" }] }],
+])(
+  "a preview that only %s shows to have failed: nothing says that all is as it was",
+  (_, preview) => {
+    const { text } = read(preview);
+    expect(text).toContain(
+      "**The preview shows no changes to them, and may have failed: see the messages**",
+    );
+    expect(text).toContain("<code>Error: typo</code>");
+  },
+);
+
 it("names can't be markup, mention people, or turn the reading direction", () => {
   const name = "<script>alert(1)</script> @everyone | `x` **b** \u202egnp.exe\n# heading";
   const diagnostics = [{ severity: "error", message: name, urn: ACME }];

@@ -39,7 +39,7 @@ const MAX_CHARACTERS = 60_000;
 
 /** @returns also how many creates look like renames, and how many objects are replaced, perhaps or surely. */
 export function commentOf(preview: string) {
-  const { changes, hidden, deletesNow, diagnostics } = readPreview(preview);
+  const { changes, hidden, deletesNow, diagnostics, mayHaveFailed } = readPreview(preview);
   const byAction = Map.groupBy(changes, shownAction);
   const counts = Array.from(byAction, ([action, { length }]) => {
     return `${length} to ${WORDS[action] ?? action}`;
@@ -61,7 +61,8 @@ export function commentOf(preview: string) {
       `**deletionPolicy becomes "delete" for ${count(deletesNow, "resource")}:** after the next run, removing or replacing them deletes live objects.`,
     );
   if (sections.length === 0) {
-    const but = messages.length > 0 ? ", but see the messages" : "";
+    let but = messages.length > 0 ? ", but see the messages" : "";
+    if (mayHaveFailed) but = ", and may have failed: see the messages";
     sections.push(`**The preview shows no changes to them${but}**`);
   }
   const formerObjects = changes.flatMap((each) => each.leaving ?? []);

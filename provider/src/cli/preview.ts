@@ -3,6 +3,7 @@
  * `up`. (Measured with engine 3.259.0: a replacement is one step; an unknown value is a fixed text; unchanged resources are
  * left out without `--show-sames`.)
  */
+import { stripVTControlCharacters } from "node:util";
 import { asRecord, idsIn, jsonIn, listIn, mapValues, type Values } from "../base/index.js";
 import {
   type AnyKind,
@@ -15,7 +16,6 @@ import {
 import {
   type Abilities,
   decideObjects,
-  holdsUnknown,
   isRemoved,
   type PlannedObject,
   shownAction,
@@ -105,7 +105,8 @@ export function readPreview(text: string) {
     catalogOf,
   );
   const diagnostics = listIn<Diagnostic>(preview.diagnostics).map((each) => {
-    return { ...each, message: each.message.replace(MARKUP, "").trim() };
+    const plain = stripVTControlCharacters(each.message);
+    return { ...each, message: plain.replace(MARKUP, "").trim() };
   });
   const leaving = new Map(diagnostics.flatMap(leavingIn));
   const planned = steps.flatMap((step) => {
@@ -133,6 +134,9 @@ export function readPreview(text: string) {
       return { ...each, ...retained, leaving: { ...leaving, isDeleted: false } };
     }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
+    // Nothing else of Pulumi's JSON shows that a language host has found no program, or an error in it.
+    mayHaveFailed:
+      !preview.steps || diagnostics.some(({ severity }) => severity === "info#err"),
     deletesNow: steps.filter(({ oldState, newState }) => {
       const isAsked = asksToDelete(newState?.inputs) && !keepingOption(newState);
       return oldState && isAsked && !asksToDelete(oldState.inputs);
@@ -153,7 +157,7 @@ function isHidden({ oldState, newState }: Step) {
 /** Pulumi adds this to messages. */
 const MARKUP = /<\{%\w+%\}>|^(error|warning): /g;
 /** Sentences and lists about objects that stay live. */
-const OWN_LIVE = /\bIts (\w+) (\d+)\b/;
+const OWN_LIVE = /\b[Ii]ts (\w+) (\d+)\b/;
 const OLD_LIVE =
   /\b(?:Each|The) old object \(?([\d–, ]+)\)?(?:, unless [^.]*,)? stays live/;
 const NOT_DELETED_NOW = new RegExp(`^(.*\\)) ${NOT_DELETED}`);
@@ -299,9 +303,8 @@ function replacedOrNot(
   can: Abilities,
   leaving?: Leaving,
 ): PlannedObject {
-  const { id = "", action, changed, olds, values } = object;
-  const mayUpdate = can.update && holdsUnknown([olds[owner], values[owner]]);
-  if (action.do !== "replace" || !(action.perhaps || mayUpdate)) return object;
+  const { id = "", action, changed } = object;
+  if (action.do !== "replace" || !action.perhaps) return object;
   const perhaps = leaving ? leaving.get(id) : true;
   if (perhaps !== undefined) return { ...object, action: { do: "replace", perhaps } };
   const others = changed.filter((name) => name !== owner);

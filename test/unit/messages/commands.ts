@@ -251,6 +251,8 @@ export const commands: Examples = {
   "report comment: nothing changes": () => comment({ steps: [] }),
   "report comment: nothing changes, but for what a message says": () =>
     comment({ steps: [], diagnostics: DIAGNOSTICS.slice(-1) }),
+  "report comment: nothing changes, but the preview isn't whole": () =>
+    comment({ diagnostics: DIAGNOSTICS.slice(-1) }),
   "report comment: only what an earlier run has replaced": () => {
     const messages = [
       "`buy` was replaced by an earlier run. `pulumi up` deletes event 6 …",
