@@ -294,19 +294,25 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     },
   );
 
-  it("one that a read does not find stays in the state, unless the read finds another object in that run", async () => {
-    const { sandbox, fixture } = await one(WITH_ANOTHER);
-    const e = fixture();
-    await e.up({}, KNOWN);
-    sandbox.delete("event", 2);
-    const { error } = await e.engine.refresh(KNOWN);
-    expect(error).toMatch(
-      new RegExp(`404: event 2 was not found\\. Look in the account\\..*${wayOut}`, "s"),
-    );
-    expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
-    expect((await e.engine.refresh(WITNESSED)).error).toBeUndefined();
-    expect(e.id).toBeUndefined();
-  });
+  it.each([undefined, "default"])(
+    "one that a read does not find stays in the state, unless the read finds another object in that run (plugin: %s)",
+    async (plugin) => {
+      const { sandbox, fixture } = await one(WITH_ANOTHER);
+      const e = fixture();
+      e.engine.plugin = plugin;
+      await e.up({}, KNOWN);
+      sandbox.delete("event", 2);
+      const { error } = await e.engine.refresh(KNOWN);
+      expect(error).toMatch(
+        new RegExp(`404: event 2 was not found\\. Look in the account\\..*${wayOut}`, "s"),
+      );
+      const [, urn = e.engine.urn] = /state delete '(.*)'/.exec(`${error}`) ?? [];
+      expect(urn).toBe(e.engine.urn);
+      expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
+      expect((await e.engine.refresh(WITNESSED)).error).toBeUndefined();
+      expect(e.id).toBeUndefined();
+    },
+  );
 
   it("that was replaced, and whose delete finds nothing: the new one is not to be taken out of the state", async () => {
     const { sandbox, fixture } = await one();
@@ -674,7 +680,8 @@ it.each<[string, Fault, RegExp]>([
       id: "2",
       properties: { value: 100, __sentAs: { isUnsure: true } },
     });
-    expect((await failureOf(event.delete(id, outs))).message).toMatch(words);
+    // A run that a failed update has ended deletes nothing.
+    expect((await failureOf(next().event.delete(id, outs))).message).toMatch(words);
     sandbox.endFaults();
     expect(sandbox).toMatchObject({ eventPosts: 0, events: [{ value: 100 }] });
     await next().event.delete(id, outs);
@@ -720,6 +727,41 @@ it("an update sends only what was changed, a default or null for what was remove
 });
 
 describe("delete", () => {
+  it.each([undefined, "default"])(
+    "after an error, what the program hasn't declared stays in the state, as with --continue-on-error (plugin: %s)",
+    async (plugin) => {
+      const [sandbox, folder] = [await operatedSandbox(), newFolder()];
+      const named = (name: string) =>
+        Object.assign(new EventEngine(sandbox, folder, name), {
+          plugin,
+          declares: { deletes: true },
+        });
+      const [e, old] = [named("e"), named("old")];
+      const first = { eventName: "E", advertiserId: 1, value: 1 };
+      for (const [engine, eventName] of [
+        [e, "E"],
+        [old, "Old"],
+      ] as const)
+        expect((await engine.up({ ...first, eventName }, KNOWN)).error).toBeUndefined();
+      sandbox.fail({ on: "update", with: { kind: "answer", status: 400 } });
+      const run = e.newRun(KNOWN);
+      const errors = await runProgram(run, [[e, { ...first, value: 2 }]]);
+      expect(errors).toEqual([expect.stringContaining("status 400")]);
+      const [leave = expect.fail()] = old.leave(run);
+      expect((await failureOf(leave())).message).toContain(
+        "isn't deleted and stays in the state",
+      );
+      await run.close();
+      expect(sandbox).toMatchObject({ updates: 1, deletes: 0 });
+      const next = e.newRun(KNOWN);
+      await runProgram(next, [
+        [e, { ...first, value: 2 }],
+        [old, undefined],
+      ]);
+      expect(sandbox).toMatchObject({ creates: 2, updates: 2, deletes: 1 });
+    },
+  );
+
   it("deletes only the object; one that is not there counts as deleted if the delete works", async () => {
     const { event, id, outs, sandbox, engine, next, kill } = await start();
     await event.delete(id, outs);

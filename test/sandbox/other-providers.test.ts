@@ -156,7 +156,7 @@ it("what moves to another provider isn't said to be deleted", async () => {
   ]);
   const { state } = event;
   expect(await run([[rest, of("Rest")]], false)).toMatch(
-    /unless an error ended it early or another provider has it\. If neither, `pulumi up` deletes event 2/,
+    /unless an error ended it early, it waits for an unknown value, or another provider has it\. If none of these, `pulumi up` deletes event 2/,
   );
   const now = rest.newRun(DELETES_ONLY);
   expect(await runProgram(now, [[rest, { ...of("Rest"), value: 2 }]])).toEqual([undefined]);

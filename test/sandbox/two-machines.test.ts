@@ -35,7 +35,7 @@ describe.each(RESOURCE_FORMS)("%s that leaves the program", (form) => {
       await run.close();
       expect(errors).toEqual([undefined, undefined]);
       const named = new RegExp(
-        `\`old(?:/k)?\` is no longer in the program(?:, unless an error ended it early or another provider has it)?\\. Its event ${id} \\("E"\\) stays live`,
+        `\`old(?:/k)?\` is no longer in the program(?:, unless an error ended it early, it waits for an unknown value, or another provider has it)?\\. (?:Its|If none of these, its) event ${id} \\("E"\\) stays live`,
         "g",
       );
       // By the time an `up` ends, its state has it no more.
@@ -44,6 +44,37 @@ describe.each(RESOURCE_FORMS)("%s that leaves the program", (form) => {
     expect([old.id, sandbox.eventPosts]).toEqual([undefined, posts + 1]);
   });
 });
+
+describe.each(RESOURCE_FORMS)(
+  "%s of a run that was killed after its object was saved",
+  (form) => {
+    it("and that left the state elsewhere, is created when it's declared again", async () => {
+      const sandbox = await operatedSandbox();
+      const here = newFolder();
+      const [e, other] = ["e", "other"].map(
+        (name) => new SingleObjectFixture(form, sandbox, here, name),
+      ) as [SingleObjectFixture, SingleObjectFixture];
+      const run = e.engine.newRun();
+      expect(await runProgram(run, [e.is(), other.is({ eventName: "Other" })])).toEqual([
+        undefined,
+        undefined,
+      ]);
+      await sleep(1); // what nobody waits for
+      await run.kill();
+      const there = newFolder();
+      const [gone, kept] = ["e", "other"].map(
+        (name) => new SingleObjectFixture(form, sandbox, there, name),
+      ) as [SingleObjectFixture, SingleObjectFixture];
+      const next = gone.engine.newRun();
+      await runProgram(next, [gone.gone(), kept.is({ eventName: "Other" })]);
+      await next.close();
+      expect([e.id, sandbox.eventPosts]).toEqual([undefined, 2]);
+      expect(await e.preview()).not.toContain("takes it over");
+      expect((await e.up()).error).toBeUndefined();
+      expect([e.id, sandbox.eventPosts]).toEqual(["4", 3]);
+    });
+  },
+);
 
 describe.each(RESOURCE_FORMS)(
   "%s: a create of unknown outcome that a colleague has resolved",

@@ -169,7 +169,7 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   [
     "the same, and an argument differs",
     { held: 5, wanted: other, advertiserId: UNKNOWN },
-    "replace",
+    update<ShownAction>("perhaps replace", "replace"),
     "live",
   ],
 

@@ -137,9 +137,9 @@ async function endOf(given: Situation): Promise<string[]> {
 const STAYS =
   "stays live and unmanaged, and tags placed for it keep firing; once nothing uses it, deactivate it by hand";
 const leaves = (name: string, id: number, why?: string) => {
-  const fate = `Its event ${id} ("${name}") ${STAYS}.`;
+  const fate = `If none of these, its event ${id} ("${name}") ${STAYS}.`;
   const reason = why === undefined ? "" : ` ${id} isn't deleted, because ${why}.`;
-  return `info: \`${name}\` is no longer in the program, unless an error ended it early or another provider has it. ${fate}${reason}`;
+  return `info: \`${name}\` is no longer in the program, unless an error ended it early, it waits for an unknown value, or another provider has it. ${fate}${reason}`;
 };
 const KEPT = event("kept", 1);
 const GONE = event("gone", 2);
@@ -154,10 +154,7 @@ describe("what leaves the state", () => {
 
   it("is named for sure only where the backend has saved its removal: an error may have kept it", async () => {
     const over = { ...both, isUp: true };
-    const sure = leaves("gone", 2).replace(
-      ", unless an error ended it early or another provider has it",
-      "",
-    );
+    const sure = leaves("gone", 2).replace(/, unless .* of these, its/, ". Its");
     expect(await endOf({ ...over, savedAtEnd: [KEPT] })).toEqual([sure]);
     expect(await endOf({ ...over, savedAtEnd: [KEPT, GONE] })).toEqual([leaves("gone", 2)]);
   });
@@ -255,14 +252,14 @@ describe("what leaves the state", () => {
   it("has no secret name", async () => {
     const secret = { ...GONE, outputs: { ...GONE.outputs, eventName: encrypted } };
     const [message] = await endOf({ resources: [KEPT, secret], checks: ["kept"] });
-    expect(message).toContain('Its event 2 ("(secret)") stays live');
+    expect(message).toContain('its event 2 ("(secret)") stays live');
   });
 
   it("and is deleted: a preview says so; in an `up` the engine calls `delete`, which says it", async () => {
     const resources = [KEPT, event("gone", 2, true)];
     const situation = { resources, checks: ["kept"], options: DELETES };
     expect(await endOf(situation)).toEqual([
-      'info: `gone` is no longer in the program, unless an error ended it early or another provider has it. If neither, `pulumi up` deletes event 2 ("gone") on the platform (deletionPolicy: "delete").',
+      'info: `gone` is no longer in the program, unless an error ended it early, it waits for an unknown value, or another provider has it. If none of these, `pulumi up` deletes event 2 ("gone") on the platform (deletionPolicy: "delete").',
     ]);
     expect(await endOf({ ...situation, isUp: true })).toEqual([]);
     // The option is off, but no delete is known.

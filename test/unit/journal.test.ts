@@ -60,6 +60,21 @@ describe("M2, M3: a mark has one entry, from one state to the next", () => {
     expect(found()).toBe(expected);
   });
 
+  it("that the engine has got an outcome is noted, unless it was sent again", async () => {
+    const { newRun, journals } = stackOn();
+    const run = newRun();
+    const isReturned = () => journals()[0]?.entries.get(M)?.isReturned;
+    for (const event of [sending, created, returned]) await event(run);
+    expect(isReturned()).toBeUndefined();
+    await turn();
+    expect([isReturned(), one(journals()[0]?.entries ?? new Map())]).toEqual([
+      true,
+      "created 42",
+    ]);
+    await sending(run);
+    expect(isReturned()).toBeUndefined();
+  });
+
   it.each<[string, Work[], string[], boolean?]>([
     ["nothing was sent", [], []],
     ["killed", [made, (run) => run.release()], ["purchase created 42"]],

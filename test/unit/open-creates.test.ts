@@ -71,6 +71,7 @@ function openIn(saved: SavedCreates | undefined, ...journals: NotedRun[]): strin
 describe("the table", () => {
   const sent = { sent: [listed()] };
   const made = create({ state: "created", id: "5" });
+  const returned = journalOf([{ ...made, isReturned: true }]);
   const isThere = { objects: ["ConversionEvent 5"] };
 
   it.each<[string, string[], Saved | undefined, NotedRun[]]>([
@@ -80,6 +81,16 @@ describe("the table", () => {
     ["open: both have it, once", ["m"], sent, [journalOf([create()])]],
     ["open with its id: the journal has its object", ["m 5"], sent, [journalOf([made])]],
     ["open: Pulumi can't be asked", ["m"], undefined, [journalOf([create()])]],
+    ["ended: the engine got it, and the state has it no more", [], OURS, [returned]],
+    ["… also if no run shows whose journal it is", [], {}, [returned]],
+    ["… but the record lists it: its save has failed", ["m 5"], sent, [returned]],
+    ["… but Pulumi can't be asked", ["m 5"], undefined, [returned]],
+    [
+      "… but a later run has noted it as open",
+      ["m 5"],
+      OURS,
+      [returned, journalOf([create()], { run: OTHER })],
+    ],
     [
       "never sent: its run's journal doesn't have it",
       [],

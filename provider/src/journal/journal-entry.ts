@@ -13,6 +13,12 @@ export type JournalEntry = NotedCreate;
 /** A change of one entry. */
 export type JournalLine = Partial<JournalEntry> & Pick<JournalEntry, "mark" | "state">;
 
+/** Says that the engine has got the outcome of a create. */
+interface ReturnLine {
+  mark: string;
+  state: "returned";
+}
+
 /** The journal file of a run: of one provider process, or one call of `pending`. */
 export interface RunJournal extends NotedRun {
   path: string;
@@ -64,15 +70,17 @@ export function parseJournal(text: string, path: string) {
   for (const [index, each] of others.entries()) {
     const line = jsonIn(each);
     if (!isLine(line)) throw new DamagedJournal(`line ${index + 2} can't be read`);
-    const { mark, state } = line;
-    const before = state === "sent" ? undefined : entries.get(mark);
-    entries.set(mark, { key: "", run: "", at: "", body: "", ...before, ...line });
+    const { mark } = line;
+    const before = line.state === "sent" ? undefined : entries.get(mark);
+    const entry = { key: "", run: "", at: "", body: "", ...before };
+    if (line.state !== "returned") entries.set(mark, { ...entry, ...line });
+    else if (before) entries.set(mark, { ...before, isReturned: true });
   }
   return { ...(header as RunHeader), path, entries };
 }
 
-function isLine(line: unknown): line is JournalLine {
+function isLine(line: unknown): line is JournalLine | ReturnLine {
   const { mark, state, key = "", id = "" } = asRecord(line);
-  const isState = ["sent", "created", "closed"].includes(String(state));
+  const isState = ["sent", "created", "closed", "returned"].includes(String(state));
   return isState && [mark, key, id].every((text) => typeof text === "string");
 }

@@ -17,6 +17,7 @@
  * | none, closed, sent (again) | a POST begins ({@link Journal.recordSending}) | sent |
  * | sent, or none (if only Pulumi's record had the create) | a response or search has the id ({@link Journal.recordCreated}) | created |
  * | sent | certainly not carried out ({@link Journal.recordNotCarriedOut}) | closed |
+ * | sent, created | the engine has got the outcome ({@link Journal.markReturned}) | the same, and returned |
  * | any | all that the file has was returned to the engine, and the run ends cleanly | no file |
  */
 import { constants } from "node:fs";
@@ -67,7 +68,7 @@ export class Journal {
   #file: number | undefined;
   #bytes = 0;
   #isOver = false;
-  #batch: ({ text: string } & PromiseWithResolvers<void>) | undefined;
+  #batch: ({ text: string; isSynced: boolean } & PromiseWithResolvers<void>) | undefined;
   #opening: Promise<void> | undefined;
   #trouble: JournalError | undefined;
   /** The marks of creates in the file that a later run has to know. */
@@ -197,7 +198,9 @@ export class Journal {
    * Pulumi from saving, so a later run has to see the object.
    */
   markReturned(mark: string) {
-    if (this.of.hasCheckpoints !== false) this.#needed.delete(mark);
+    if (this.of.hasCheckpoints === false || !this.#needed.delete(mark)) return;
+    // Without this line, a later run takes the object over at worst. So nobody waits for the disk.
+    this.#add({ mark, state: "returned" }).promise.catch(() => undefined);
   }
 
   /**
@@ -233,15 +236,21 @@ export class Journal {
    */
   async #write(line: JournalLine, before = "") {
     await this.assertUsable();
+    const batch = this.#add(line);
+    batch.isSynced = true;
+    await batch.promise.catch((error) => {
+      throw journalErrorFrom(this.path, error, before);
+    });
+  }
+
+  #add(line: object) {
     if (!this.#batch) {
-      this.#batch = { text: "", ...Promise.withResolvers() };
+      this.#batch = { text: "", isSynced: false, ...Promise.withResolvers() };
       setImmediate(() => this.#flush());
     }
     const batch = this.#batch;
     batch.text += lineOf(line);
-    await batch.promise.catch((error) => {
-      throw journalErrorFrom(this.path, error, before);
-    });
+    return batch;
   }
 
   #flush() {
@@ -249,18 +258,18 @@ export class Journal {
     this.#batch = undefined;
     if (!batch) return;
     try {
-      this.#put(batch.text);
+      this.#put(batch.text, batch.isSynced);
       batch.resolve();
     } catch (error) {
       batch.reject(error);
     }
   }
 
-  #put(text: string) {
+  #put(text: string, isSynced: boolean) {
     const file = this.#assertStillOurs();
     try {
       this.#disk.writeFileSync(file, text);
-      this.#disk.fsyncSync(file);
+      if (isSynced) this.#disk.fsyncSync(file);
       this.#bytes += Buffer.byteLength(text);
     } catch (error) {
       // A full disk may have taken half a line, and the lines after it must stay readable.

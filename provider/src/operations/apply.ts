@@ -73,8 +73,22 @@ interface ApplyResult {
  * engine saves.
  */
 export async function applyResource(runtime: Runtime, ref: ResourceRef, change: Change) {
+  try {
+    return await apply(runtime, ref, change);
+  } catch (error) {
+    runtime.deployment.isIncomplete = true;
+    throw error;
+  }
+}
+
+async function apply(runtime: Runtime, ref: ResourceRef, change: Change) {
   const plan = await withReplaced(await withOpenCreates(planObjects(runtime, ref, change)));
   const done = await runtime.work.hold(applyPlan(plan));
+  // The engine gets these outcomes, and saves them.
+  for (const outcome of done.outcomes.values()) {
+    if (outcome.kind === "created") runtime.journal().markReturned(outcome.mark);
+    if (outcome.kind === "unresolved") runtime.journal().markReturned(outcome.record.mark);
+  }
   if ("member" in plan.resource) {
     // The set's own id means nothing to the platform.
     const id = change.id || `set-${randomUUID()}`;
@@ -92,11 +106,6 @@ async function applyPlan(plan: Plan) {
   const tasks = tasksOf(plan);
   await refuseFirst(plan, tasks);
   const outcomes = await operations.executeAll(tasks);
-  // The engine gets these outcomes, and saves them: after a clean end the journal doesn't need them.
-  for (const outcome of outcomes.values()) {
-    if (outcome.kind === "created") runtime.journal().markReturned(outcome.mark);
-    if (outcome.kind === "unresolved") runtime.journal().markReturned(outcome.record.mark);
-  }
   const made: ReadonlyMap<string, ObjectAfter> = outcomes;
   const leaving = departuresOf(plan, made, isoNow(runtime.clock));
   for (const { id = "", key, ref: own } of objects)

@@ -171,7 +171,10 @@ export async function check(
   // In a plugin after each check, since it can't know which resource is the last.
   if (deployment.isWhole || !context.run) messages.tellCollected();
   await awaitRecord(runtime).catch(fail);
-  if (failures.length > 0) deployment.hasFailed = true;
+  if (failures.length > 0) {
+    deployment.hasFailed = true;
+    deployment.isIncomplete = true;
+  }
   // An incomplete set sends what is missing, also without a changed argument. For a single resource in the state, a
   // create comes with the second check of a replacement.
   const isSending = deployment.isUp !== false && (isChanged || isSet);
@@ -297,7 +300,7 @@ function causesIn(kind: Kind, { action, changed }: PlannedObject, news: Values) 
  * Notes what the state has: creates that were not carried out, and each object.
  * @throws ArgumentsError if another resource has claimed an object.
  */
-function noteState({ runtime, kind, stored, objects, secret }: Plan) {
+function noteState({ runtime, kind, stored, objects, secret, can }: Plan) {
   const { deployment, messages, record } = runtime;
   for (const mark of endedMarks(kind, stored)) record.seenInState.add(mark);
   for (const { ref, action, changed, leaving, id, olds, values } of objects) {
@@ -308,6 +311,6 @@ function noteState({ runtime, kind, stored, objects, secret }: Plan) {
       throw new ArgumentsError(`${ref.label}: ${adoptionClash(id, parseKey(other).label)}`);
     if (action.do !== "update state only") continue;
     const changes = changeMessages(changed, olds, values, secret);
-    messages.tellEach(stateOnlyNotice(ref, id, changes));
+    messages.tellEach(stateOnlyNotice(ref, id, changes, can));
   }
 }

@@ -7,6 +7,7 @@ import {
   BadAnswerError,
   BlockedCreateError,
   isPlain,
+  NotSentError,
   RefusedError,
   type Values,
 } from "../base/index.js";
@@ -34,6 +35,7 @@ import {
   alsoBelongsTo,
   deletedNotice,
   forgottenMessage,
+  incompleteMessage,
   keptMessage,
   notDeletedNotice,
   tooEarlyNotice,
@@ -68,13 +70,16 @@ export async function deleteResource(
   // A set's own id means nothing to people.
   const isSet = "member" in resource;
   if (ref && !isSet) label += ` (${id})`;
+  const { deployment, record } = runtime;
+  // With `--continue-on-error`, the engine deletes what a program in Python hasn't declared because of the error.
+  if (ref && deployment.isIncomplete && !deployment.isInProgram(ref.key))
+    throw new NotSentError(incompleteMessage(label));
   for (const each of await resourcesLike(resource, runtime, id, properties))
     assertSameAccount(runtime, accountIn(each), label);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(ref, key) };
   });
-  const { deployment, record } = runtime;
   // Only the engine's own options replace a set. The end of the run shows which of its events nothing has then.
   if (isSet && ref && (await record.state()) && deployment.isInProgram(ref.key)) {
     for (const each of wanted) deployment.staying.add(operations.kind, each.id);

@@ -207,8 +207,8 @@ export function adoptedDeletedMessage({ label }: ResourceRef, id: string) {
 
 function sentForAdoption({ read, update }: Abilities) {
   if (!read) return "nothing is sent";
-  const then = update ? "updates it" : "fails";
-  return `\`pulumi up\` reads it, and ${then} if it differs`;
+  if (!update) return "`pulumi up` reads it, and fails if it differs";
+  return "`pulumi up` reads it, updates it if it differs, and fails if its advertiser does";
 }
 
 /** The error of a replacement, for which Pulumi takes the program's arguments again, without any policy. */
@@ -315,6 +315,11 @@ export function deletedNotice(label: string, deleted: readonly Pick<Fate, "id">[
   return notice("deleted", { label }, text);
 }
 
+/** The error of a removed resource after another one has failed. */
+export function incompleteMessage(label: string) {
+  return `${label} isn't deleted and stays in the state: after an error in this run, the program may not have declared it. Once that works, run \`${inStack("pulumi up")}\` again.`;
+}
+
 /** The first step for all failed deletes: the errors of the single ones don't repeat it. */
 function refreshFirst(failed: readonly FailedDelete[]) {
   if (!failed.some(({ canRefresh }) => canRefresh)) return undefined;
@@ -346,13 +351,21 @@ export function replacedNotice(kind: Kind, ref: ResourceRef, leaving: Fate, then
 }
 
 /**
- * About an object with `existingId` whose arguments change, without a known update. @param changes from
- * `changeMessages`.
+ * About an object with `existingId` whose arguments change, where no update can. @param changes from `changeMessages`.
  */
-export function stateOnlyNotice(ref: ResourceRef, id: string, changes: readonly string[]) {
+export function stateOnlyNotice(
+  ref: ResourceRef,
+  id: string,
+  changes: readonly string[],
+  { read, update }: Abilities,
+) {
   const told = enumerate(changes);
-  const text = `${ref.label} has existingId: ${id}, and no update is known: only the state changes (${told}). Make the change on the platform by hand, or undo it.`;
-  return notice("changed in the state only", ref, text, `${id}: ${told}`);
+  const why = update ? "no update changes its advertiser" : "no update is known";
+  const then = read
+    ? "`pulumi up` fails unless the platform has this"
+    : "only the state changes";
+  const text = `${ref.label} has existingId: ${id}, and ${why}: ${then} (${told}). Make the change on the platform by hand, or undo it.`;
+  return notice("whose change isn't sent", ref, text, `${id}: ${told}`);
 }
 
 /** In a preview and an `up`: the journal has another create of a resource than the state's object. */
@@ -365,7 +378,7 @@ export function secondObjectNotice({ label }: Shown, kind: Kind, id: string) {
 export const READ_NOW = "is only read from now on";
 /** Nobody tells a provider whether the program has ended without an error. Other providers have processes of their own. */
 export const UNLESS_MOVED =
-  "is no longer in the program, unless an error ended it early or another provider has it";
+  "is no longer in the program, unless an error ended it early, it waits for an unknown value, or another provider has it";
 
 /**
  * At the end of a preview or an `up`: an object whose resource the program no longer declares, or (`REPLACED_BEFORE`) the
@@ -380,9 +393,12 @@ export function leavingNotice(
   const { id, isDeleted } = leaving;
   // The name may be secret.
   const object = joined(" ", kind.noun, id, name && `("${printable(name)}")`);
-  let fate = liveSentences(kind, `Its ${object}`, [leaving]);
-  if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
-  if (isDeleted && what === UNLESS_MOVED) fate = `If neither, ${fate}`;
+  const isSure = what !== UNLESS_MOVED;
+  let fate = liveSentences(kind, `${isSure ? "Its" : "If none of these, its"} ${object}`, [
+    leaving,
+  ]);
+  if (isDeleted)
+    fate = `${isSure ? "" : "If none of these, "}\`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
   const text = `\`${printable(shownName)}\` ${what}. ${fate}`;
   let sort = isDeleted
     ? "deleted on the platform by `pulumi up`"
@@ -646,7 +662,8 @@ export function removalCure(
   if (member !== undefined)
     return "keep the set, remove its deletionPolicy and this key, and run `pulumi up` once.";
   const commands = [`${COMMAND} pending`, `pulumi state delete ${shellWord(urn)}`];
-  return ["run:", ...commands.map(inStack)].join("\n  ");
+  const lines = ["run:", ...commands.map(inStack)].join("\n  ");
+  return `${lines}\nIf others depend on it, --target-dependents takes them out of the state too, and they stay live.`;
 }
 
 /** The error for a set in which something failed. */

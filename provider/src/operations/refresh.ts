@@ -73,7 +73,9 @@ export async function readResource(
   const found = alike.length === 1 ? alike[0] : undefined;
   // The hidden ones.
   const inputs = found && pick(found.inputs ?? {}, (name) => name.startsWith("__"));
-  const ref = refOfInputs(resource.name, inputs);
+  const named = refOfInputs(resource.name, inputs);
+  // A printed command needs the URN that the state has: the other front end may have written the inputs.
+  const ref = named && found && { ...named, urn: found.urn, resourceUrn: found.urn };
   if (ref) runtime.begin(ref);
   const label = ref?.label ?? `${resource.name} ${id}`;
   for (const each of alike) assertSameAccount(runtime, accountIn(each), label);

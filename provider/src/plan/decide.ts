@@ -215,7 +215,7 @@ function decide(
   object: UndecidedObject,
   changed: Changes,
 ): Action {
-  const { id: idInState, unresolved: record, isDeclared, entry, values } = object;
+  const { id: idInState, unresolved: record, isDeclared, entry, olds, values } = object;
   const adopts = adoptedBy(entry);
   const isNamed = adopts !== undefined && adopts !== UNKNOWN;
   // Nothing new is created before an open create is resolved.
@@ -237,7 +237,10 @@ function decide(
   const isOther = kind.owner !== undefined && changed.names.includes(kind.owner);
   if (can.update && !isOther) return { do: "update" };
   if (adopts !== undefined) return { do: "update state only" };
-  return { do: "replace", perhaps: changed.perhaps };
+  // Of the same owner it's only updated.
+  const isOwnerOpen = holdsUnknown([ownerIn(kind, olds), ownerIn(kind, values)]);
+  const mayUpdate = can.update && isOwnerOpen;
+  return { do: "replace", perhaps: changed.perhaps || Boolean(mayUpdate) };
 }
 
 /**

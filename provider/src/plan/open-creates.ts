@@ -5,7 +5,7 @@
  * | a create is | if |
  * |---|---|
  * | never sent | it has its run's mark, and that run's journal is on this machine, and doesn't have it |
- * | ended | the state has its object or its outcome, or had that object, or the journal says that it wasn't carried out |
+ * | ended | the state has its object or its outcome, or had that object, or the journal says that it wasn't carried out; or the engine got its outcome, and the record doesn't list it |
  * | superseded | the state has another object for its resource than the one that it was to replace |
  * | unresolved | the state lists it as unresolved |
  * | open | otherwise |
@@ -58,6 +58,8 @@ export interface NotedCreate extends OpenCreate {
    * - `closed`: the create certainly was not carried out, or somebody has answered so.
    */
   state: "sent" | "created" | "closed";
+  /** The engine has got the outcome, and saves each one. */
+  isReturned?: boolean;
 }
 
 /** The journal of an earlier run. */
@@ -132,10 +134,8 @@ export function openCreates(
     const isNeverSent = isFirstSending(create) && entriesOf.get(run)?.has(mark) === false;
     return !isThisRun(run) && !isNeverSent;
   });
-  const all = Map.groupBy(
-    [...listed.map((create) => ({ ...create, state: "sent" as const })), ...noted],
-    ({ mark }) => mark,
-  );
+  const pending: NotedCreate[] = listed.map((create) => ({ ...create, state: "sent" }));
+  const all = Map.groupBy([...pending, ...noted], ({ mark }) => mark);
   const open: OpenCreate[] = [];
   /** The journals' creates with an id for whose resource the state has another object. */
   const superseded: OpenCreate[] = [];
@@ -149,6 +149,8 @@ export function openCreates(
     // A search would find another state's object too.
     if (create.isDoubtful) known.field = undefined;
     lastSent.set(mark, known);
+    // It was in the state, and somebody has taken it out: a save that failed leaves a pending operation.
+    if (saved && reports.every(({ isReturned }) => isReturned)) continue;
     const standing = saved ? standingOf(known, saved) : "open";
     if (standing === "open") open.push(known);
     if (standing === "superseded" && create.id !== undefined) superseded.push(known);
@@ -194,6 +196,7 @@ function joinReports(given: readonly NotedCreate[]) {
   // Whoever has found the object has noted the moment that it knew.
   all.at = byTime.at(-1)?.at ?? all.at;
   all.isDoubtful = reports.every(({ isDoubtful }) => isDoubtful);
+  delete all.isReturned;
   // It is about one sending only.
   if (reports.length > 1) delete all.latest;
   const sending = reports.filter(

@@ -115,8 +115,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what a clean run has made is forgotten though nothing was saved",
     "journal/journal.ts",
-    "if (this.of.hasCheckpoints !== false) this.#needed.delete(mark);",
-    "this.#needed.delete(mark);",
+    "if (this.of.hasCheckpoints === false || !this.#needed.delete(mark)) return;",
+    "if (!this.#needed.delete(mark)) return;",
   ],
   [
     "a search that finds none: sent again at once",

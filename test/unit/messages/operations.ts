@@ -250,11 +250,17 @@ export const operations: Examples = {
     return tell.unclaimedMessage(all);
   },
   "an open create that a run has not come to": () => tell.unclaimedMessage([open(OLD)]),
+  "a removed resource after an error": () =>
+    tell.incompleteMessage('ConversionEvent "purchase" (42)'),
+  "an adoption, with a known read": () =>
+    tell.adoptionNotice(purchase, "4711", { read: true }).text,
   "an adoption": () => tell.adoptionNotice(purchase, "4711", NO_ABILITIES).text,
   "an adoption, with a known read and update": () =>
     tell.adoptionNotice(purchase, "4711", ABLE).text,
   "only the state changes": () =>
-    tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"]).text,
+    tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"], NO_ABILITIES).text,
+  "only the state changes, unless a read shows otherwise": () =>
+    tell.stateOnlyNotice(purchase, "42", ["advertiserId 1 → 2"], ABLE).text,
   "a preview of a replacement": () =>
     tell.replacedNotice(event, purchase, LIVE, "is replaced").text,
   "a preview of a replacement that deletes": () =>
@@ -331,7 +337,7 @@ export const operations: Examples = {
         tell.possibleNamesakeNotice(namesake(ref, open(OLD))),
         tell.replacedNotice(event, ref, LIVE, "is replaced"),
         tell.replacedNotice(event, ref, DELETED, "is replaced"),
-        tell.stateOnlyNotice(ref, "42", ["value 25 → 26"]),
+        tell.stateOnlyNotice(ref, "42", ["value 25 → 26"], NO_ABILITIES),
         tell.secondObjectNotice(ref, event, "42"),
         tell.goneNotice(ref),
         tell.tooEarlyNotice(target, AT),
