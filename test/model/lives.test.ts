@@ -8,7 +8,7 @@ import { configOf, Life } from "../support/model/life.js";
 import { counts, Simulation } from "../support/model/simulation.js";
 import { seededRandom } from "../support/random.js";
 
-const LIVES = Number(process.env.LIVES ?? 100);
+const LIVES = Number(process.env.LIVES ?? 60);
 const seed = Number(process.env.SEED ?? 1);
 
 it(`${LIVES} lives of a stack (SEED=${seed})`, {

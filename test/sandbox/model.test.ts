@@ -17,7 +17,7 @@ import {
 import { lostAnswers } from "../support/lost-answers.js";
 import { closeAfter, earlyHints, manyHeaders } from "../support/wire-faults.js";
 
-const RUNS = Number(process.env.RUNS ?? 300);
+const RUNS = Number(process.env.RUNS ?? 200);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 /** Faults whose answer says that nothing was done, which is true. */

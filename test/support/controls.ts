@@ -202,6 +202,22 @@ const rows: Row[] = [
   ],
   // No id lost
   [
+    "what the state had, and somebody took out, isn't taken over again",
+    "plan/open-creates.ts",
+    "if (saved && reports.every(({ isReturned }) => isReturned)) continue;",
+    "",
+    "sandbox/two-machines",
+    "that left the state elsewhere",
+  ],
+  [
+    "after an error, what isn't declared stays in the state",
+    "operations/deletes.ts",
+    "if (ref && deployment.isIncomplete && !deployment.isInProgram(ref.key))",
+    "if (false)",
+    "sandbox/operations",
+    "what the program hasn't declared stays in the state",
+  ],
+  [
     "with checkpoints off, what a clean run has created is still known",
     "journal/journal.ts",
     "if (this.of.hasCheckpoints === false || !this.#needed.delete(mark)) return;",
