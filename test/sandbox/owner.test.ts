@@ -1,5 +1,6 @@
 /** An advertiser that its resource gives up, with a known delete, while the program still has events of it. */
 import { describe, expect, it } from "vitest";
+import type { EngineRun } from "../../provider/src/record/index.js";
 import { UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { DELETES_ONLY, operatedSandbox } from "../support/operated.js";
@@ -78,6 +79,20 @@ describe.each(
       expect(wordsOf(now)).toMatch(/isn't deleted, because .*"more" belongs to it/);
     }
     expect(live()).toContain(6);
+  });
+
+  it.each<[string, Partial<EngineRun>, boolean]>([
+    ["a whole destroy deletes it", {}, true],
+    ["a destroy with it as a target keeps it", { targets: ["**acme"] }, false],
+    ["a destroy that leaves the event out keeps it", { excludes: ["**buy"] }, false],
+    ["a destroy with both as targets deletes it", { targets: ["**acme", "**buy"] }, true],
+  ])("%s", async (_, command, isDeleted) => {
+    const { sandbox, live } = await start(false);
+    const acme = new AdvertiserEngine(sandbox, newFolder(), "acme");
+    acme.plugin = plugin;
+    const destroying = { ...DELETES_ONLY, command: { command: "", ...command } };
+    expect(await acme.destroy(destroying)).toBeUndefined();
+    expect(live()).toEqual(isDeleted ? [1] : [1, 6]);
   });
 
   it("it is deleted if its event is replaced", async () => {

@@ -8,6 +8,7 @@ import { DISPLACED } from "../plan/index.js";
 import {
   accountIn,
   type ExportedObject,
+  isInRun,
   isOfProgram,
   isPartial,
   isSecret,
@@ -100,11 +101,14 @@ export class ObjectFates {
     const option = states.map(keepingOption).find(Boolean);
     if (option) return `the resource has the option ${option}`;
     if (isLeftOut) return LEFT_OUT;
-    // The state at the start has the owner on the platform, if only the state gets another one. What another provider
-    // keeps, only its own process knows.
-    const owned = record.arrived?.ownedBy(kind.name, id).find((each) => {
-      if (isProgram && providerIn(each.resource) !== provider) return true;
-      if (each.id === undefined) return deployment.isInProgram(each.ref.key);
+    // The state at the start has the owner on the platform, if only the state gets another one.
+    const before = isProgram ? record.arrived : saved;
+    const owned = before?.ownedBy(kind.name, id).find((each) => {
+      const { resource, ref } = each;
+      if (command && !isProgram) return resource.protect || !isInRun(resource.urn, command);
+      // What another provider keeps, only its own process knows.
+      if (providerIn(resource) !== provider) return true;
+      if (each.id === undefined) return deployment.isInProgram(ref.key);
       return deployment.isClaimedOrAdopted(each.kind, each.id);
     });
     if (owned) return belongsTo(owned);
