@@ -26,8 +26,7 @@ import {
 type Values = Record<string, unknown>;
 type Program = Parameters<typeof runProgram>[1];
 
-const ONE =
-  "one object can't be two resources; correct this existingId, or remove the other one";
+const ONE = "one object can't be two resources; remove one, or correct its existingId";
 const LIVE = /stays? live/;
 const B = { eventName: "B" };
 

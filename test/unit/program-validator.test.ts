@@ -67,7 +67,7 @@ describe("between resources", () => {
     ];
     const set = aSet({ a: "7", b: "8", c: "8", d: undefined });
     const why = (path: string, id: string, by: string) =>
-      `${path}existingId ${id} already belongs to "${by}": one object can't be two resources; correct this existingId, or remove the other one`;
+      `${path}existingId ${id} already belongs to "${by}": one object can't be two resources; remove one, or correct its existingId`;
     expect(all([one, ...others]).wrong.flat()).toEqual([]);
     const lines = [why('events["a"].', "7", "one"), why('events["c"].', "8", "funnel/b")];
     expect(all([one, set]).wrong).toEqual([[], lines]);

@@ -181,7 +181,7 @@ export function displayName(
 
 /** The reason of a problem: two resources name one object. @param by the resource that has it already. */
 export function adoptionClash(id: string, by: string) {
-  return `${id} already belongs to ${by}: one object can't be two resources; correct this existingId, or remove the other one`;
+  return `${id} already belongs to ${by}: one object can't be two resources; remove one, or correct its existingId`;
 }
 
 export interface Operation {

@@ -306,9 +306,7 @@ function noteState({ runtime, kind, stored, objects, secret, can }: Plan) {
   for (const { ref, action, changed, leaving, id, olds, values } of objects) {
     if (id === undefined) continue;
     record.seenInState.add(objectKey(kind.name, id));
-    const other = leaving ? undefined : deployment.claim(kind, id, ref.key);
-    if (other !== undefined)
-      throw new ArgumentsError(`${ref.label}: ${adoptionClash(id, parseKey(other).label)}`);
+    if (!leaving) deployment.assertClaim(kind, id, ref);
     if (action.do !== "update state only") continue;
     const changes = changeMessages(changed, olds, values, secret);
     messages.tellEach(stateOnlyNotice(ref, id, changes, can));

@@ -16,7 +16,6 @@
  */
 import {
   AdvertisingError,
-  ArgumentsError,
   BlockedCreateError,
   NotSentError,
   OutcomeUnknownError,
@@ -182,13 +181,8 @@ function takeOver(
   isOther = false,
 ) {
   const { kind, ref, values } = task;
-  const { label, key } = ref;
   const { id, mark } = made;
-  const other = runtime.deployment.claim(kind, id, key);
-  if (other !== undefined)
-    throw new ArgumentsError(
-      `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove that, or correct its existingId.`,
-    );
+  runtime.deployment.assertClaim(kind, id, ref);
   const outcome = { kind: "created", id, mark, isTakenOver: true } as const;
   const differs = isOther ? "certainly" : differsFromSent(runtime, task, made);
   if (!differs) {
@@ -201,7 +195,7 @@ function takeOver(
       ...sentAsOf(kind, { body: fingerprintOfBody(kind, values), args: values }),
       isUnsure: true,
     };
-  return failAs(runtime, key, { ...outcome, sentAs });
+  return failAs(runtime, ref.key, { ...outcome, sentAs });
 }
 
 /** Keeps an outcome with which the engine's call fails, since the engine may ask for it again. */

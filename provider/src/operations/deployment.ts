@@ -11,13 +11,14 @@
  *
  * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
  */
-import type { Values } from "../base/index.js";
-import type { Kind } from "../kinds/index.js";
+import { ArgumentsError, type Values } from "../base/index.js";
+import { adoptionClash, type Kind } from "../kinds/index.js";
 import type { Fate, OpenCreate, PlannedObject } from "../plan/index.js";
 import {
   catalogIn,
   objectKey,
   type ProgramContext,
+  parseKey,
   type ResourceRef,
   resourceKeyIn,
   type StoredSet,
@@ -194,6 +195,13 @@ export class Deployment {
     const other = this.#after.get(object) ?? key;
     this.#after.set(object, other);
     if (other !== key) return other;
+  }
+
+  /** Claims the object. @throws ArgumentsError if another resource or member has claimed it. */
+  assertClaim(kind: Kind, id: string, { key, label }: ResourceRef) {
+    const other = this.claim(kind, id, key);
+    if (other !== undefined)
+      throw new ArgumentsError(`${label}: ${adoptionClash(id, parseKey(other).label)}`);
   }
 
   /** Another object has taken this one's place after all, for example one that a search has found. */

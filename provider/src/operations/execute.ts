@@ -17,7 +17,6 @@ import {
   withoutUndefined,
 } from "../base/index.js";
 import {
-  adoptionClash,
   bodyOf,
   differencesIn,
   type Kind,
@@ -27,7 +26,7 @@ import { isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js"
 import { isInRun, isPartial } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { memberOf, parseKey, replacedKey } from "../state/index.js";
+import { memberOf, replacedKey } from "../state/index.js";
 import { createOnce } from "./create.js";
 import { type LeavingObject, ObjectFates } from "./fates.js";
 import { adoptedDeletedMessage, removalCure, warnOfPlatform } from "./messages.js";
@@ -203,17 +202,13 @@ export class ObjectOperations {
   async #adopt(task: ObjectTask, id: string): Promise<Outcome> {
     const { kind, runtime } = this;
     const { ref, values, unresolved, keys } = task;
-    const { label, key } = ref;
+    const { label } = ref;
     await this.assertNotLeftOut(task, id);
     if (runtime.deployment.deleted.has(kind, id))
       throw new ArgumentsError(adoptedDeletedMessage(ref, id));
     const differences = this.can.read ? await this.#compare(task, id) : {};
     const theirs = withoutUndefined({ ...values, ...differences });
-    const other = runtime.deployment.claim(kind, id, key);
-    if (other !== undefined)
-      throw new ArgumentsError(
-        `${label}: existingId ${adoptionClash(id, parseKey(other).label)}`,
-      );
+    runtime.deployment.assertClaim(kind, id, ref);
     const why = unresolved && resolutionConflict(kind, id, theirs, unresolved);
     if (unresolved && why !== undefined)
       return { kind: "unresolved", record: unresolved, why };
