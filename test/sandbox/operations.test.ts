@@ -418,6 +418,32 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     },
   );
 
+  it.each([false, true])(
+    "of which its own resource keeps a listed create's outcome, it isn't deleted before that is cleared, nor does a refresh find it gone (it was: %s)",
+    async (isCleared) => {
+      const { sandbox, fixture } = await one(WITH_ANOTHER);
+      const [other, e] = [fixture("other"), fixture()];
+      for (const { engine } of [other, e]) engine.declares = { deletes: true };
+      await other.up({ eventName: "Other" }, KNOWN);
+      await e.kill({}, KNOWN);
+      const { saved } = e.engine;
+      expect((await e.up({}, KNOWN)).error).toBeUndefined();
+      expect([e.id, sandbox.eventPosts]).toEqual(["3", 2]);
+      if (isCleared) saved.clearCreates();
+      const before = saved.copy().resources;
+      const run = e.engine.newRun(KNOWN);
+      await runProgram(run, [other.is({ eventName: "Other" }), e.gone()]);
+      await run.close();
+      expect(wordsOf(run).includes("pending --clear")).toBe(!isCleared);
+      expect(sandbox).toMatchObject({ eventPosts: 2, deletes: Number(isCleared) });
+      saved.resources = before;
+      if (!isCleared) sandbox.delete("event", 3);
+      const { error } = await e.engine.refresh(WITNESSED);
+      expect(error?.includes("pending --clear") ?? false).toBe(!isCleared);
+      expect(e.id).toBe(isCleared ? undefined : "3");
+    },
+  );
+
   it("deleted by its own run and declared again right away: another one is created, and nothing counts as live", async () => {
     const { sandbox, fixture } = await one();
     const e = fixture();

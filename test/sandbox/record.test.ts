@@ -596,7 +596,7 @@ describe.each(["a single event", "a set that is created"] as const)(
       await one.upAndKill(declared);
       expect(sandbox.eventPosts).toBe(sent + 1);
       const { error = "" } = await two.up(declared);
-      expect(error).toMatch(/Pulumi's record doesn't name its run/);
+      expect(error).toMatch(/Only this machine's journal has it/);
       expect(sandbox.eventPosts).toBe(sent + 1);
       expect((await one.up(declared)).error).toBeUndefined();
       expect([idOf(one), sandbox.eventPosts]).toEqual([5, sent + 1]);

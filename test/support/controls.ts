@@ -83,7 +83,7 @@ const rows: Row[] = [
   [
     "what another resource's answer names isn't deleted before the record is cleared",
     "operations/fates.ts",
-    "if (answered.some(({ urn }) => urn !== ref?.resourceUrn))",
+    "if (answered.some(({ urn }) => leaves || urn !== ref?.resourceUrn))",
     "if (answered.length > 99)",
     "sandbox/operations",
     "isn't deleted before that is cleared",
@@ -131,7 +131,7 @@ const rows: Row[] = [
   [
     "of a journal that may be another state's, nothing is taken over",
     "plan/open-creates.ts",
-    "isDoubtful = saved !== undefined && !isOfState(journal, saved)",
+    "isDoubtful = saved !== undefined && !isOfState(journal, saved, isThisRun)",
     "isDoubtful = false",
     "sandbox/record",
     "two states with the same guessed place",
@@ -204,7 +204,7 @@ const rows: Row[] = [
   [
     "what the state had, and somebody took out, isn't taken over again",
     "plan/open-creates.ts",
-    "if (saved && reports.every(({ isReturned }) => isReturned)) continue;",
+    "if (saved && reports.every(({ isReturned }) => isReturned)) known.isDoubtful = true;",
     "",
     "sandbox/two-machines",
     "that left the state elsewhere",

@@ -368,7 +368,7 @@ defaults: &late { clickWindow: 7d }
   it("one object adopted twice is refused, whatever the form of its id", () => {
     const other = `      other: { eventName: Other, value: 1, existingId: "12" }\n`;
     expect(findingsIn("catalog.yaml", `${yamlWith("existingId: 12")}${other}`)).toEqual([
-      "error catalog.yaml:6:44 acme/other: existingId 12 already belongs to acme/purchase: one object can't be two resources; correct this existingId, or remove the other one",
+      "error catalog.yaml:6:44 acme/other: existingId 12 already belongs to acme/purchase: one object can't be two resources; remove one, or correct its existingId",
     ]);
   });
 
@@ -652,7 +652,7 @@ describe("CSV", () => {
         '; got the formula or spreadsheet error "=1+1": write the value itself',
       ),
       expect.stringContaining("error c.csv:5 Acme: key is required: expected"),
-      "error c.csv:5 Acme: existingId 12 already belongs to Acme/A: one object can't be two resources; correct this existingId, or remove the other one",
+      "error c.csv:5 Acme: existingId 12 already belongs to Acme/A: one object can't be two resources; remove one, or correct its existingId",
       'error c.csv:6 =e: expected no more cells than the header; got "too many"; put a value that contains the delimiter in quotes',
       expect.stringMatching(
         /^error c.csv:6 =e: key .* got the formula or spreadsheet error "=e": write the value itself$/,

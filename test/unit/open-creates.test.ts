@@ -81,8 +81,12 @@ describe("the table", () => {
     ["open: both have it, once", ["m"], sent, [journalOf([create()])]],
     ["open with its id: the journal has its object", ["m 5"], sent, [journalOf([made])]],
     ["open: Pulumi can't be asked", ["m"], undefined, [journalOf([create()])]],
-    ["ended: the engine got it, and the state has it no more", [], OURS, [returned]],
-    ["… also if no run shows whose journal it is", [], {}, [returned]],
+    [
+      "doubtful: the engine got it, and the record has it no more",
+      ["m? 5"],
+      OURS,
+      [returned],
+    ],
     ["… but the record lists it: its save has failed", ["m 5"], sent, [returned]],
     ["… but Pulumi can't be asked", ["m 5"], undefined, [returned]],
     [
@@ -206,6 +210,12 @@ describe("whose journal it is", () => {
   it.each<[string, boolean, Partial<NotedRun>, Saved]>([
     ["the record names its run", true, {}, OURS],
     ["the state is empty", true, {}, { isEmpty: true }],
+    [
+      "the state is empty but for what this run has begun",
+      true,
+      {},
+      { isEmpty: true, runs: new Set(["this-run"]) },
+    ],
     ["the state is the one that it began with", true, { from: TIME }, {}],
     ["the state was saved since", false, { from: "2026-03-01T10:00:00.000Z" }, {}],
     ["it doesn't know its state", false, {}, {}],
@@ -226,7 +236,7 @@ describe("whose journal it is", () => {
     ["the state has something else", false, MADE_TOO, { objects: ["ConversionEvent 7"] }],
   ])("%s: %s", (_, isOurs, header, state) => {
     const [journal, saved] = [journalOf([create()], header), savedWith(state)];
-    expect(isOfState(journal, saved)).toBe(isOurs);
+    expect(isOfState(journal, saved, (run) => run === "this-run")).toBe(isOurs);
     expect(openIn(saved, journal)[0]).toEqual(isOurs ? "m" : "m?");
   });
 
@@ -254,7 +264,7 @@ describe("whose journal it is", () => {
   it("a person reads of the doubt", () => {
     const about = (isDoubtful: boolean) => asUnresolved({ ...listed(), isDoubtful }).what;
     expect(about(true)).toBe(
-      `${about(false)} Only this machine's journal has it. Pulumi's record doesn't name its run, so it may be another state's.`,
+      `${about(false)} Only this machine's journal has it: the state may have had it before, or it may be another state's.`,
     );
   });
 });

@@ -179,9 +179,10 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   // Pulumi's refresh may have saved nothing: the create is listed again then.
   const resolved = all.filter(({ create }) => !open.includes(create.record.mark));
   const messages = resolved.map((answer) => resolvedMessage(answer, before, creates));
-  const here = asked.flatMap(({ create }) => (create.knownBy === "record" ? create : []));
-  if (left.length + here.length > 0) {
-    const kept = [...left, ...here].map(({ ref }) => ref.shownName);
+  if (left.length + asked.length > 0) {
+    const kept = [...left, ...asked.map(({ create }) => create)].map(
+      ({ ref }) => ref.shownName,
+    );
     messages.push(
       `Only this machine knows ${enumerate(kept, MAX_LISTED)} now: run \`${inStack("pulumi up")}\` here.`,
     );
@@ -324,5 +325,5 @@ function whatIsKnown({ ref, record }: Create) {
   if (record.id === undefined)
     return `look in the account${named} for ${describe(ref.kind, record)}`;
   if (!record.isDoubtful) return `created as ${record.id}`;
-  return `created as ${record.id} by this machine's journal, but Pulumi's record doesn't name that run`;
+  return `created as ${record.id} by this machine's journal, but Pulumi's record doesn't have it`;
 }

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { asRecord, jsonIn } from "../base/index.js";
 import { backendIn, inProject, projectFileOf } from "../journal/index.js";
 import { EXPORT, type PulumiOptions, readExport, runPulumi } from "../record/index.js";
-import { NAMESPACE, readSettings } from "../settings/index.js";
+import { NAMESPACE, readSettings, settingsIn } from "../settings/index.js";
 import { isInline, type StackChoice, stackOptionsIn, TEXT, textOf } from "./harness.js";
 
 export const STACK_OPTIONS = { stack: TEXT, cwd: TEXT };
@@ -100,17 +100,14 @@ export async function readingOf(choice: StackChoice) {
     console.error("No stack is selected: the settings come from the environment.");
   else printed = await pulumi(["config", "--json", "--show-secrets"], choice);
   const configured = asRecord(jsonIn(printed));
-  const prefix = `${NAMESPACE}:`;
   /** As `pulumi config --json` prints it. */
   const settingOf = (key: string): { value?: string; secret?: boolean } =>
-    asRecord(configured[`${prefix}${key}`]);
+    asRecord(configured[`${NAMESPACE}:${key}`]);
   return readSettings({
     config: (key) => settingOf(key).value,
     hasNoCommand: () => needsNone,
     environment: process.env,
-    keys: Object.keys(configured).flatMap((key) =>
-      key.startsWith(prefix) ? key.slice(prefix.length) : [],
-    ),
+    keys: settingsIn(configured),
     isSecret: (key) => settingOf(key).secret === true,
   });
 }

@@ -74,12 +74,6 @@ import {
 import { noteDeletes, tellPreview } from "./preview.js";
 import type { Change, Runtime } from "./runtime.js";
 
-/** The arguments that can't be secret, and why not. */
-const NEVER_SECRET = {
-  existingId: "the state, the journal and reports show ids",
-  deletionPolicy: "previews show what is deleted",
-};
-
 /**
  * Validates the arguments, notes which objects are declared, and returns all problems at once.
  * @param request `olds` are the inputs in the state, empty for a new resource.
@@ -144,10 +138,10 @@ export async function check(
   const wrong = [...claimConflicts(plan), ...cut(problemMessages(problems), MAX_PROBLEMS)];
   if (planned && planned.remediated.length > 0)
     wrong.push(remediatedMessage(ref, planned.remediated));
-  for (const [name, why] of Object.entries(NEVER_SECRET))
+  for (const name of ["existingId", "deletionPolicy"])
     if (secret.has(name))
       wrong.push(
-        `${name} can't be secret: ${why}. Give a plain value, for example by pulumi.unsecret().`,
+        `${name} can't be secret: previews and reports show it. Give a plain value, for example by pulumi.unsecret().`,
       );
   const isChanged = Object.keys(values).some(
     (name) => !isDeepStrictEqual(values[name], olds[name]),

@@ -297,9 +297,9 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
     return !isSecond(create) && !deployment.named.has(create.mark);
   });
   if (others.length > 0) messages.say(unclaimedMessage(others));
-  for (const create of [...record.superseded, ...unclaimed.filter(isSecond)])
-    if (create.id !== undefined && !isKnown(create))
-      messages.tellEach(
-        secondObjectNotice(parseKey(create.key), kindAt(create.key), create.id),
-      );
+  for (const create of [...record.superseded, ...unclaimed.filter(isSecond)]) {
+    const { key, id, isDoubtful } = create;
+    if (id !== undefined && !isKnown(create))
+      messages.tellEach(secondObjectNotice(parseKey(key), kindAt(key), id, isDoubtful));
+  }
 }

@@ -94,8 +94,10 @@ export class ObjectFates {
     if (object?.action.do === "adopt" && object.id === id) return DISPLACED;
     if (deployment.onlyRead.has(kind, id)) return ONLY_READ;
     const answered = saved?.answeredBy.get(objectKey(kind.name, id)) ?? [];
-    // Another resource's answer would outlive the object, and the next one of this name would take it over.
-    if (answered.some(({ urn }) => urn !== ref?.resourceUrn)) return clearFirst();
+    // Another resource's answer would outlive the object, and the next one of this name would take it over. Without its
+    // own, a journal elsewhere would do that, or its create would be asked about.
+    const leaves = isProgram && ref && !deployment.isInProgram(ref.key);
+    if (answered.some(({ urn }) => leaves || urn !== ref?.resourceUrn)) return clearFirst();
     // Pulumi has the former object deleted by the front end that the program no longer uses for it.
     if (isSingle && saved?.resourceAt(otherFormUrn(ref))) return MOVES;
     const option = states.map(keepingOption).find(Boolean);

@@ -306,7 +306,7 @@ function liveSentences(kind: Kind, subject: string, objects: readonly Fate[]) {
 
 /** Why an object isn't deleted: an answer about its create would outlive it. */
 export function clearFirst() {
-  return `Pulumi's record still lists its create: to have it deleted, run \`${pendingLine(" --clear")}\` while the state has it`;
+  return `an interrupted create is still in Pulumi's record: for a delete, run \`${pendingLine(" --clear")}\` while the state has the object`;
 }
 
 /** In an `up` or a `destroy`: a resource's objects were deleted. @param label the resource's, with its id. */
@@ -369,8 +369,17 @@ export function stateOnlyNotice(
 }
 
 /** In a preview and an `up`: the journal has another create of a resource than the state's object. */
-export function secondObjectNotice({ label }: Shown, kind: Kind, id: string) {
-  const text = `${label}: an earlier run also created ${id}. ${staysLive(kind, `Object ${id}`)}.`;
+export function secondObjectNotice(
+  { label, shownName }: ParsedKey,
+  kind: Kind,
+  id: string,
+  isDoubtful = false,
+) {
+  let text = `${label}: an earlier run also created ${id}. `;
+  if (isDoubtful) text += "Unless it was deleted since: ";
+  text += `${staysLive(kind, `Object ${id}`)}.`;
+  const forget = pendingLine(optionsOf("forget", [shownName]));
+  if (isDoubtful) text += ` To drop this message, run \`${forget}\`.`;
   return notice("also made by earlier runs", { label }, text, id);
 }
 
@@ -483,6 +492,11 @@ export function interruptedNotice(
     then = `if it isn't in the account, ${removalCure(ref, false, canRefresh)}`;
   const what = `an interrupted run may have ${sent}d`;
   return notice(`that ${what}`, ref, `${ref.label}: ${what} ${id}; ${then}`, id);
+}
+
+/** The error of a refresh for an object that is gone, whose create Pulumi's record still lists. */
+export function goneButListedMessage({ label }: Shown) {
+  return `${label} is no longer on the platform, but Pulumi's record still lists its create. First run \`${pendingLine(" --clear")}\`, then this again.`;
 }
 
 export function goneNotice(ref: Shown) {

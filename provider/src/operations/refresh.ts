@@ -4,6 +4,7 @@
  */
 import {
   asRecord,
+  NotSentError,
   pick,
   printable,
   UnsupportedError,
@@ -39,6 +40,7 @@ import { resourcesLike } from "./deletes.js";
 import { ObjectOperations } from "./execute.js";
 import {
   driftNotice,
+  goneButListedMessage,
   goneNotice,
   interruptedNotice,
   NO_READ,
@@ -185,6 +187,9 @@ async function refreshObjects(
         runtime.messages.tellEach(tooEarlyNotice(target, until));
         return false;
       }
+      // Without its outcome in the state, a journal elsewhere would take it over.
+      if (runtime.record.arrived?.answeredBy.has(objectKey(kind.name, id)))
+        throw new NotSentError(goneButListedMessage(target));
       runtime.deployment.deleted.add(kind, id);
       runtime.messages.tellEach(goneNotice(target));
       for (const map of [events, eventIds, sentAs]) map.delete(key);

@@ -196,7 +196,8 @@ export class RunRecord {
       this.#opening.delete(isUp);
       return new OpenCreates();
     }
-    const isAwaited = (run: RunJournal) => isUp && (!saved || isOfState(run, saved));
+    const isAwaited = (run: RunJournal) =>
+      isUp && (!saved || isOfState(run, saved, isThisRun));
     this.#journals = await own.readEarlier(saved?.runs ?? new Set(), isAwaited);
     const { open, superseded, lastSent } = openCreates(saved, this.#journals, isThisRun);
     this.superseded.push(...superseded);
@@ -297,13 +298,13 @@ export class RunRecord {
 
   /** At a clean end: takes out of the earlier runs' journals what nobody needs any more. */
   closeJournals(disk: Disk) {
-    const { hasCheckpoints, isSameAccount } = this.options;
+    const { hasCheckpoints, isSameAccount, isThisRun } = this.options;
     const isOpen = (create: NotedCreate) => {
       const { mark, account } = create;
       const isSettled = this.resolved.has(mark) || this.listedAfter.has(mark);
       const isShown = isSameAccount(account) && this.#isShown(create);
       return this.openKeys.has(mark) && !isShown && !(isSettled && hasCheckpoints);
     };
-    rewriteJournals(settledJournals(this.#journals, this.arrived, isOpen), disk);
+    rewriteJournals(settledJournals(this.#journals, this.arrived, isOpen, isThisRun), disk);
   }
 }

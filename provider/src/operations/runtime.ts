@@ -88,11 +88,7 @@ export class Work {
 
   /** Somebody cancels the run: what is in flight goes on, and nothing new begins. */
   cancel() {
-    this.#stop("this run was cancelled");
-  }
-
-  /** @param why a clause. */
-  #stop(why: string) {
+    const why = "this run was cancelled, or Pulumi's engine has ended";
     this.#stopped.abort(new NotSentError(`Not sent: ${why}. Run this again.`));
   }
 
@@ -122,7 +118,7 @@ export class Work {
 
   /** The engine is gone: nothing would receive a result. Resolves when work in progress has ended. */
   async end() {
-    this.#stop("Pulumi's engine has ended");
+    this.cancel();
     await Promise.allSettled(this.#running);
   }
 }

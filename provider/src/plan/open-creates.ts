@@ -5,7 +5,7 @@
  * | a create is | if |
  * |---|---|
  * | never sent | it has its run's mark, and that run's journal is on this machine, and doesn't have it |
- * | ended | the state has its object or its outcome, or had that object, or the journal says that it wasn't carried out; or the engine got its outcome, and the record doesn't list it |
+ * | ended | the state has its object or its outcome, or had that object, or the journal says that it wasn't carried out |
  * | superseded | the state has another object for its resource than the one that it was to replace |
  * | unresolved | the state lists it as unresolved |
  * | open | otherwise |
@@ -13,7 +13,8 @@
  * A journal is this state's if the record names its run, or a run that the state named then. With checkpoints off, also
  * if the guess of the backend is the same, and the state is empty, or still the one that the run began with (`pending`
  * notes the time of its own refresh), or has an object that the run created. From any other journal of this place, or of
- * one whose state was copied to this place, nothing is taken over: its creates are `doubtful`, and a person is asked.
+ * one whose state was copied to this place, nothing is taken over: its creates are `doubtful`, and a person is asked. So is
+ * a create whose outcome the engine has got, and which the record has no more: it was saved, or the record was cleared.
  */
 import { withoutUndefined } from "../base/index.js";
 import type { KindName } from "../kinds/index.js";
@@ -91,13 +92,18 @@ export interface OpenCreate extends SentCreate {
 }
 
 /** Whether the record proves that a journal is this state's. */
-export function isOfState(journal: NotedRun, saved: SavedCreates) {
+export function isOfState(
+  journal: NotedRun,
+  saved: SavedCreates,
+  isThisRun = (_run: string) => false,
+) {
   const { run, from, stateRuns = [], hasCheckpoints, entries } = journal;
   if ([run, ...stateRuns].some((each) => saved.runs.has(each))) return true;
   // Otherwise the record would name the run.
   if (hasCheckpoints) return false;
   // Neither an empty state nor its pending operations have named a run, then and now.
-  const isOfEmpty = saved.isEmpty && saved.runs.size === 0 && stateRuns.length === 0;
+  const isNew = saved.isEmpty && [...saved.runs].every(isThisRun);
+  const isOfEmpty = isNew && stateRuns.length === 0;
   if (isOfEmpty || (saved.time !== "" && from === saved.time)) return true;
   return entries.values().some(({ key, id, account }) => {
     return id !== undefined && saved.hasObject(parseKey(key).kind, id, account);
@@ -123,7 +129,7 @@ export function openCreates(
   isThisRun = (_run: string) => false,
 ) {
   const noted = journals.flatMap((journal) => {
-    const isDoubtful = saved !== undefined && !isOfState(journal, saved);
+    const isDoubtful = saved !== undefined && !isOfState(journal, saved, isThisRun);
     const { provider, entries } = journal;
     return Array.from(entries.values(), (entry) => ({ ...entry, isDoubtful, provider }));
   });
@@ -146,11 +152,11 @@ export function openCreates(
     if (state === "closed") continue;
     const id = create.id ?? idOfObject(saved?.resolved.get(mark) ?? "");
     const known = { ...create, id };
+    // The state had it, and somebody has taken it out; or the record was cleared.
+    if (saved && reports.every(({ isReturned }) => isReturned)) known.isDoubtful = true;
     // A search would find another state's object too.
-    if (create.isDoubtful) known.field = undefined;
+    if (known.isDoubtful) known.field = undefined;
     lastSent.set(mark, known);
-    // It was in the state, and somebody has taken it out: a save that failed leaves a pending operation.
-    if (saved && reports.every(({ isReturned }) => isReturned)) continue;
     const standing = saved ? standingOf(known, saved) : "open";
     if (standing === "open") open.push(known);
     if (standing === "superseded" && create.id !== undefined) superseded.push(known);
@@ -236,12 +242,13 @@ function agreed(first: CreateRecord, others: readonly CreateRecord[]) {
 /**
  * The journals without what the state accounts for: if the state loses such an object later, somebody has taken it out.
  * Only the journals that change; one without entries is no longer needed.
- * @param isOpen whether a create is still open.
+ * @param isOpen whether a create is still open. @param isThisRun as of {@link openCreates}.
  */
 export function settledJournals<J extends NotedRun>(
   journals: readonly J[],
   saved: SavedCreates | undefined,
   isOpen: (create: NotedCreate) => boolean,
+  isThisRun?: (run: string) => boolean,
 ) {
   const all = journals.flatMap(({ entries }) => [...entries.values()]);
   const sent = new Set(all.flatMap(({ mark, state }) => (state === "sent" ? mark : [])));
@@ -257,7 +264,7 @@ export function settledJournals<J extends NotedRun>(
   };
   return journals.flatMap((journal) => {
     // Another state may need it.
-    if (saved && !isOfState(journal, saved)) return [];
+    if (saved && !isOfState(journal, saved, isThisRun)) return [];
     const { run, entries } = journal;
     let needed = [...entries].filter(([, create]) => isNeeded(create));
     if (needed.length > 0 && needed.length === entries.size) return [];
@@ -347,7 +354,7 @@ export function asUnresolved(open: OpenCreate) {
   let what = whatHappened(parseKey(open.key).label, open);
   if (open.isDoubtful)
     what +=
-      " Only this machine's journal has it. Pulumi's record doesn't name its run, so it may be another state's.";
+      " Only this machine's journal has it: the state may have had it before, or it may be another state's.";
   // The engine takes no `undefined` in a state.
   return withoutUndefined({ at, latest, mark, body, name, args, field, replaces, what });
 }

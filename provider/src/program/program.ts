@@ -26,6 +26,7 @@ import {
   NAMESPACE,
   readSettings,
   type SettingsReading,
+  settingsIn,
 } from "../settings/index.js";
 import {
   identityText,
@@ -235,16 +236,13 @@ function runError(message: string) {
 
 function readSettingsOfProgram(isUnderTest: boolean) {
   const config = new pulumi.Config(NAMESPACE);
-  const prefix = `${NAMESPACE}:`;
   return readSettings({
     config: (key) => config.get(key),
     // A unit test must have the same result on every machine.
     environment: isUnderTest ? {} : process.env,
-    keys: Object.keys(pulumi.runtime.allConfig()).flatMap((key) =>
-      key.startsWith(prefix) ? key.slice(prefix.length) : [],
-    ),
+    keys: settingsIn(pulumi.runtime.allConfig()),
     // Unit tests set secrets as plain texts.
-    isSecret: (key) => (isUnderTest ? undefined : isConfigSecret(`${prefix}${key}`)),
+    isSecret: (key) => (isUnderTest ? undefined : isConfigSecret(`${NAMESPACE}:${key}`)),
     mayLackPassword: pulumi.runtime.isDryRun() && !isUnderTest,
     mayLackAll: isUnderTest,
   });

@@ -97,6 +97,14 @@ export function readSettings(source: SettingsSource): SettingsReading {
   };
 }
 
+/** The keys of this package's settings in a stack's configuration. */
+export function settingsIn(configuration: object) {
+  const prefix = `${NAMESPACE}:`;
+  return Object.keys(configuration).flatMap((key) =>
+    key.startsWith(prefix) ? key.slice(prefix.length) : [],
+  );
+}
+
 /** The name of the stack's setting, or of the provider's argument that overrides it. */
 function labelOf({ hasNoCommand }: SettingsSource, key: string) {
   return hasNoCommand?.(key) ? key : `${NAMESPACE}:${key}`;

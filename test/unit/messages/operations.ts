@@ -210,6 +210,8 @@ export const operations: Examples = {
     ),
   "created beside the state's object": () =>
     tell.secondObjectNotice(purchase, event, "42").text,
+  "an object that a create of another run made too, which Pulumi's record doesn't have":
+    () => tell.secondObjectNotice(purchase, event, "42", true).text,
   "no longer in the program": () => tell.leavingNotice(leaving(purchase), LIVE).text,
   "an interrupted update": () => tell.interruptedNotice(purchase, "42", "update").text,
   "an interrupted delete": () => tell.interruptedNotice(purchase, "42", "delete").text,
@@ -309,6 +311,8 @@ export const operations: Examples = {
   "an object that was changed by hand": () =>
     tell.driftNotice(purchase, ["value 26 → 99"]).text,
   "an object that is gone": () => tell.goneNotice(purchase).text,
+  "an object that is gone, whose create is listed": () =>
+    tell.goneButListedMessage(purchase),
   "an object that was just created, and is not found": () =>
     tell.tooEarlyNotice({ ...purchase, id: "42" }, AT).text,
   "more than can be listed": () =>
