@@ -85,6 +85,7 @@ describe.each(
     ["a whole destroy deletes it", {}, true],
     ["a destroy with it as a target keeps it", { targets: ["**acme"] }, false],
     ["a destroy that leaves the event out keeps it", { excludes: ["**buy"] }, false],
+    ["a destroy that leaves another one out keeps it", { excludes: ["**other"] }, false],
     ["a destroy with both as targets deletes it", { targets: ["**acme", "**buy"] }, true],
   ])("%s", async (_, command, isDeleted) => {
     const { sandbox, live } = await start(false);

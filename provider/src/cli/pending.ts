@@ -179,10 +179,11 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   // Pulumi's refresh may have saved nothing: the create is listed again then.
   const resolved = all.filter(({ create }) => !open.includes(create.record.mark));
   const messages = resolved.map((answer) => resolvedMessage(answer, before, creates));
-  if (left.length + asked.length > 0) {
-    const kept = [...left, ...asked.map(({ create }) => create)].map(
-      ({ ref }) => ref.shownName,
-    );
+  const here = asked.flatMap(({ create, isForgotten }) => {
+    return create.knownBy === "state" || isForgotten ? [] : create;
+  });
+  if (left.length + here.length > 0) {
+    const kept = [...left, ...here].map(({ ref }) => ref.shownName);
     messages.push(
       `Only this machine knows ${enumerate(kept, MAX_LISTED)} now: run \`${inStack("pulumi up")}\` here.`,
     );

@@ -7,6 +7,7 @@ import { asksToDelete, conversionEvent, type Kind, ownerIn } from "../kinds/inde
 import { DISPLACED } from "../plan/index.js";
 import {
   accountIn,
+  type EngineRun,
   type ExportedObject,
   isInRun,
   isOfProgram,
@@ -107,7 +108,7 @@ export class ObjectFates {
     const before = isProgram ? record.arrived : saved;
     const owned = before?.ownedBy(kind.name, id).find((each) => {
       const { resource, ref } = each;
-      if (command && !isProgram) return resource.protect || !isInRun(resource.urn, command);
+      if (command && !isProgram) return this.#mayStay(each, command, before);
       // What another provider keeps, only its own process knows.
       if (providerIn(resource) !== provider) return true;
       if (each.id === undefined) return deployment.isInProgram(ref.key);
@@ -120,6 +121,13 @@ export class ObjectFates {
     const isOfSet = ref && ref.resource !== kind.name && deployment.isInProgram(ref.key);
     if (isOfSet && saved?.hasOtherProvider(provider, isSameAccount)) return OTHER_MAY_ADOPT;
     if (deployment.mayBeClaimed(kind, id)) return MAY_BE_ADOPTED;
+  }
+
+  /** Whether a destroy may leave an object of the state: what it keeps beside excludes and protected resources, only Pulumi knows. */
+  #mayStay({ kind, id = "", resource }: ExportedObject, run: EngineRun, saved: SavedState) {
+    if (this.runtime.deployment.deleted.has(kind, id)) return false;
+    if (run.targets.length > 0) return resource.protect || !isInRun(resource.urn, run);
+    return run.excludes.length > 0 || saved.resources.some((each) => each.protect);
   }
 
   /** Whether another resource has an object that leaves this one, or may have it. */

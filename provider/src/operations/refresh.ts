@@ -188,8 +188,10 @@ async function refreshObjects(
         return false;
       }
       // Without its outcome in the state, a journal elsewhere would take it over.
-      if (runtime.record.arrived?.answeredBy.has(objectKey(kind.name, id)))
+      if (runtime.record.arrived?.answeredBy.has(objectKey(kind.name, id))) {
+        if (runtime.answers.outcomes) return false;
         throw new NotSentError(goneButListedMessage(target));
+      }
       runtime.deployment.deleted.add(kind, id);
       runtime.messages.tellEach(goneNotice(target));
       for (const map of [events, eventIds, sentAs]) map.delete(key);
