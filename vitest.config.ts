@@ -25,11 +25,13 @@ const light = {
 
 /** These take longest, of those of their group. A fresh clone's vitest knows no durations, and would go by the files' sizes. */
 const LONGEST = [
-  ...["model/lives", "sandbox/session-processes", "sandbox/soak", "sandbox/model"],
+  ...["unit/end-of-run", "model/lives", "sandbox/session-processes", "sandbox/soak"],
+  "sandbox/model",
   ...["sandbox/record", "unit/command", "unit/scale", "unit/messages", "unit/workflows"],
   ...["package/installed", "package/release", "package/pipelines", "engine/plugin"],
   ...["engine/record", "engine/resolve", "engine/states", "package/new", "engine/main-job"],
-  ...["engine/interruption", "engine/killed-then", "engine/retaining"],
+  ...["engine/interruption", "engine/leaving", "engine/comment", "engine/policy"],
+  ...["package/page", "package/published", "engine/killed-then", "engine/retaining"],
   ...["engine/former-key", "engine/languages", "engine/stand-in"],
 ];
 
