@@ -120,6 +120,18 @@ describe("the index", () => {
     expect([...state.unresolved.keys()]).toEqual([UNRESOLVED_OUTPUT.unresolved.mark]);
   });
 
+  it("is empty with nothing but what a run saves before any resource", () => {
+    const urn = "urn:pulumi:dev::shop::";
+    const types = ["pulumi:pulumi:Stack", "pulumi:providers:advertising"];
+    const first = types.map((type) => ({ urn: `${urn}${type}::first`, type }));
+    const other = {
+      urn: `${urn}random:index:RandomId::other`,
+      type: "random:index:RandomId",
+    };
+    expect(stateOf(first).isEmpty).toBe(true);
+    expect(stateOf([...first, other]).isEmpty).toBe(false);
+  });
+
   it("is empty without a resource", () => {
     expect([stateOf([]).isEmpty, stateOf([], [creating("new")]).isEmpty]).toEqual([
       true,

@@ -122,7 +122,8 @@ export function savedStateOf(
   const allWith = (kind: KindName, id: string) => byObject.get(objectKey(kind, id)) ?? [];
   return {
     ...stack,
-    isEmpty: resources.length === 0,
+    // A run saves these first, perhaps before it reads the record.
+    isEmpty: resources.every(({ type }) => /^pulumi:(pulumi:Stack$|providers:)/.test(type)),
     /** All objects, also those that were replaced and only await their removal. */
     all,
     /** The current objects, in natural order: without those that were replaced and only await their removal. */
