@@ -403,11 +403,10 @@ export function leavingNotice(
   // The name may be secret.
   const object = joined(" ", kind.noun, id, name && `("${printable(name)}")`);
   const isSure = what !== UNLESS_MOVED;
-  let fate = liveSentences(kind, `${isSure ? "Its" : "If none of these, its"} ${object}`, [
-    leaving,
-  ]);
-  if (isDeleted)
-    fate = `${isSure ? "" : "If none of these, "}\`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
+  const its = isSure ? "Its" : "If none of these, its";
+  let fate = liveSentences(kind, `${its} ${object}`, [leaving]);
+  const deletes = `\`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
+  if (isDeleted) fate = isSure ? deletes : `If none of these, ${deletes}`;
   const text = `\`${printable(shownName)}\` ${what}. ${fate}`;
   let sort = isDeleted
     ? "deleted on the platform by `pulumi up`"
