@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { measure } from "../../scripts/plain.mjs";
 import { newFolder } from "../support/folder.js";
 
-/** These only get lower. (`characters` was raised four times: by 2,900 for interrupted updates and deletes, by 9,200 for other accounts, providers and front ends; by 1,240 for deletes on which preview and `up` agree; and by 3,156 for what outlives a killed run.) */
+/** These only get lower. (`characters` was raised four times: by 2,900 for interrupted updates and deletes, by 9,200 for other accounts, providers and front ends; by 1,240 for deletes on which preview and `up` agree; and by 3,142 for what outlives a killed run.) */
 const CEILINGS = {
   conditionalsPerThousandLines: 20,
   nestedConditionals: 0,
@@ -15,7 +15,7 @@ const CEILINGS = {
   functionsOfManyParameters: 4,
   arraysDestructured: 2,
   returnTypes: 3,
-  characters: 529065,
+  characters: 529051,
 };
 
 const source = measure(resolve(import.meta.dirname, "../../provider/src"));

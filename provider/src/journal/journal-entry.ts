@@ -71,10 +71,13 @@ export function parseJournal(text: string, path: string) {
     const line = jsonIn(each);
     if (!isLine(line)) throw new DamagedJournal(`line ${index + 2} can't be read`);
     const { mark } = line;
-    const before = line.state === "sent" ? undefined : entries.get(mark);
-    const entry = { key: "", run: "", at: "", body: "", ...before };
-    if (line.state !== "returned") entries.set(mark, { ...entry, ...line });
-    else if (before) entries.set(mark, { ...before, isReturned: true });
+    const known = entries.get(mark);
+    if (line.state === "returned") {
+      if (known) entries.set(mark, { ...known, isReturned: true });
+      continue;
+    }
+    const before = line.state === "sent" ? undefined : known;
+    entries.set(mark, { key: "", run: "", at: "", body: "", ...before, ...line });
   }
   return { ...(header as RunHeader), path, entries };
 }

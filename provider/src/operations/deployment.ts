@@ -77,7 +77,7 @@ export class Deployment {
    */
   isUp: boolean | undefined = false;
   hasFailed = false;
-  /** What depends on a resource whose check, create or update has failed may not have been declared. */
+  /** Whether a check, create or update has failed: a resource that depends on it may not have been declared. */
   isIncomplete = false;
   /** The label of the first object that was not created because of an open create. Nothing new is sent after that. */
   firstRefused: string | undefined;

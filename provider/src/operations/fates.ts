@@ -107,11 +107,10 @@ export class ObjectFates {
     // The state at the start has the owner on the platform, if only the state gets another one.
     const before = isProgram ? record.arrived : saved;
     const owned = before?.ownedBy(kind.name, id).find((each) => {
-      const { resource, ref } = each;
       if (command && !isProgram) return this.#mayStay(each, command, before);
-      // What another provider keeps, only its own process knows.
-      if (providerIn(resource) !== provider) return true;
-      if (each.id === undefined) return deployment.isInProgram(ref.key);
+      // Only another provider's own process knows what it keeps.
+      if (providerIn(each.resource) !== provider) return true;
+      if (each.id === undefined) return deployment.isInProgram(each.ref.key);
       return deployment.isClaimedOrAdopted(each.kind, each.id);
     });
     if (owned) return belongsTo(owned);
@@ -123,7 +122,7 @@ export class ObjectFates {
     if (deployment.mayBeClaimed(kind, id)) return MAY_BE_ADOPTED;
   }
 
-  /** Whether a destroy may leave an object of the state: what it keeps beside excludes and protected resources, only Pulumi knows. */
+  /** Whether a destroy may leave an object of the state: only Pulumi knows what it keeps for excludes and protected resources. */
   #mayStay({ kind, id = "", resource }: ExportedObject, run: EngineRun, saved: SavedState) {
     if (this.runtime.deployment.deleted.has(kind, id)) return false;
     if (run.targets.length > 0) return resource.protect || !isInRun(resource.urn, run);

@@ -375,11 +375,12 @@ export function secondObjectNotice(
   id: string,
   isDoubtful = false,
 ) {
-  let text = `${label}: an earlier run also created ${id}. `;
-  if (isDoubtful) text += "Unless it was deleted since: ";
-  text += `${staysLive(kind, `Object ${id}`)}.`;
+  const what = `${label}: an earlier run also created ${id}.`;
+  const live = staysLive(kind, `Object ${id}`);
   const forget = pendingLine(optionsOf("forget", [shownName]));
-  if (isDoubtful) text += ` To drop this message, run \`${forget}\`.`;
+  const text = isDoubtful
+    ? `${what} Unless it was deleted since: ${live}. To drop this message, run \`${forget}\`.`
+    : `${what} ${live}.`;
   return notice("also made by earlier runs", { label }, text, id);
 }
 
