@@ -140,6 +140,18 @@ describe("the table", () => {
       [],
     ],
     [
+      "an answer that a response disproves: open with its id",
+      ["m 5"],
+      { ...sent, resolved: new Map([["m", ""]]) },
+      [journalOf([made])],
+    ],
+    [
+      "… superseded, if that answer has led to a second object",
+      ["not m 5"],
+      { ...sent, held: "6", resolved: new Map([["m", ""]]) },
+      [journalOf([made])],
+    ],
+    [
       "ended: the state has its outcome and the object",
       [],
       { ...sent, ...isThere, resolved: new Map([["m", "ConversionEvent 5"]]) },

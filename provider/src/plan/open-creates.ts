@@ -5,7 +5,7 @@
  * | a create is | if |
  * |---|---|
  * | never sent | it has its run's mark, and that run's journal is on this machine, and doesn't have it |
- * | ended | the state has its object or its outcome, or had that object, or the journal says that it wasn't carried out |
+ * | ended | the state has its object, or had it; or the state or a journal says that it wasn't carried out, and no journal has its id |
  * | superseded | the state has another object for its resource than the one that it was to replace |
  * | unresolved | the state lists it as unresolved |
  * | open | otherwise |
@@ -173,7 +173,8 @@ function isFirstSending({ run, key, mark }: SentCreate) {
 export function standingOf(create: OpenCreate, saved: SavedCreates) {
   const { key, mark, id, account, replaces, provider } = create;
   const { kind } = parseKey(key);
-  if (saved.resolved.get(mark) === "") return "ended";
+  // A response's id proves more than an answer.
+  if (id === undefined && saved.resolved.get(mark) === "") return "ended";
   if (id !== undefined) {
     const hasLeft = saved.leftBy(kind, id).some(({ ref }) => ref.key === key);
     if (hasLeft || saved.hasObject(kind, id, account)) return "ended";
