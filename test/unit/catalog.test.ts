@@ -800,11 +800,13 @@ describe("CSV", () => {
       "c.xlsx": "",
       "c.csv": Buffer.from(`${HEADER}\na,B\xfccher,A,1`, "latin1"),
       "d.csv": Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`, "utf16le"),
+      "no-mark.csv": Buffer.from(`${HEADER}\r\na,Acme,A,1`, "utf16le"),
     });
-    const reasons = ["c.csv", "d.csv", "e.csv", "c.xlsx"].map((name) =>
+    const reasons = ["c.csv", "d.csv", "no-mark.csv", "e.csv", "c.xlsx"].map((name) =>
       readCatalogIn(folder, name).findings.map(({ reason }) => reason),
     );
     expect(reasons).toEqual([
+      ['is not UTF-8: save it as UTF-8, in a spreadsheet as "CSV UTF-8"'],
       ['is not UTF-8: save it as UTF-8, in a spreadsheet as "CSV UTF-8"'],
       ['is not UTF-8: save it as UTF-8, in a spreadsheet as "CSV UTF-8"'],
       [`can't be read: ENOENT: no such file or directory, open '${join(folder, "e.csv")}'`],

@@ -69,10 +69,11 @@ function readWritten(
     text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(resolve(file)));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-      return refuse('is not UTF-8: save it as UTF-8, in a spreadsheet as "CSV UTF-8"');
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return refuse(NOT_UTF8);
     return refuse(`can't be read: ${message}`);
   }
+  // UTF-16 without its mark at the beginning.
+  if (text.includes("\0")) return refuse(NOT_UTF8);
   // Downloads that need a login, and exports that only spreadsheets read.
   if (/^\s*<[!?a-z]/i.test(text))
     return refuse(`is an HTML page or XML, in spite of its name: export it as ${ending}`);
@@ -93,6 +94,8 @@ function readWritten(
   const { events } = readWritten(beside, CSV, reportBeside, ignoreColumns);
   return { ...written, events: [...written.events, ...events] };
 }
+
+const NOT_UTF8 = 'is not UTF-8: save it as UTF-8, in a spreadsheet as "CSV UTF-8"';
 
 /** Why and where a text isn't JSON; `undefined` if it is. The engine's own message often has no place. */
 function jsonFault(text: string) {
