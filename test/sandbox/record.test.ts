@@ -1607,7 +1607,7 @@ describe.each(["a single event", "a set"] as const)(
       const beside = [new EventEngine(sandbox, newFolder(), "beside"), OTHER] as const;
       await killed(run, [beside, [deleting(), isSet ? others : undefined]]);
       expect([eventIn(sandbox), sandbox.deletes]).toEqual([undefined, 1]);
-      return { ...begun, deleting };
+      return { ...begun, deleting, beside, others };
     };
 
     it("a delete, and a refresh comes first: that one says what to do", async () => {
@@ -1620,6 +1620,23 @@ describe.each(["a single event", "a set"] as const)(
       expect(await deleting().preview(of(1), options)).toMatch(says);
       expect(wordsOf((await deleting().up(of(1), options)).run)).toMatch(says);
       expect([sandbox.deletes, sandbox.eventPosts]).toEqual([1, isSet ? 3 : 2]);
+    });
+
+    it("a delete: if the program changes the object, the preview's cure doesn't take its key away", async () => {
+      const { options, of, deleting } = await killedDelete();
+      const cure =
+        /may have deleted \d+; if it isn't .* run `pulumi up` once without the de/;
+      expect(await deleting().preview(of(2), options)).toMatch(cure);
+    });
+
+    it("a delete: the preview says so also of what the program no longer declares", async () => {
+      const { options, deleting, beside, others } = await killedDelete();
+      const run = deleting().newRun(options);
+      const adopted = [beside[0], { ...OTHER, existingId: isSet ? 4 : 3 }] as const;
+      const without = [deleting(), isSet ? others : undefined] as const;
+      await runProgram(run, [adopted, without], false);
+      await run.close();
+      expect(wordsOf(run)).toMatch(says);
     });
   },
 );

@@ -45,11 +45,13 @@ import {
   alsoBelongsTo,
   formerNameMessage,
   hiddenIdsNotice,
+  interruptedNotice,
   LATE_RECORD,
   leavingNotice,
   leftOutMessage,
   notDeletedNotice,
   READ_NOW,
+  removalCure,
   secondObjectNotice,
   UNLESS_MOVED,
   unclaimedMessage,
@@ -213,6 +215,11 @@ async function tellLeaving(
     const fate = fates.fateOf({ id, ref }, resource.outputs);
     let what = hasLeft ? undefined : UNLESS_MOVED;
     if (deployment.onlyRead.has(kind, id)) what = READ_NOW;
+    const isBegun = saved.interrupted.get(objectKey(kind.name, id)) === "delete";
+    if (isBegun && fate.isDeleted) {
+      const cure = removalCure(ref, false, knownOperations(kind, runtime.settings).read);
+      messages.tellEach(interruptedNotice(ref, id, "delete", cure));
+    }
     if (!resource.delete) messages.tellEach(leavingNotice(each, fate, what), "info");
     else if (fate.isDeleted) messages.tellEach(leavingNotice(each, fate, REPLACED_BEFORE));
     else if (fate.why !== LEFT_OUT && saved.holdersOf(kind.name, id).length === 0)

@@ -480,16 +480,15 @@ export function alsoBelongsTo(holders: readonly string[]) {
   return `it also belongs to ${enumerate(holders.map((key) => parseKey(key).shownName))}`;
 }
 
-/** About an object of the state of which Pulumi's record shows what an earlier run had begun. */
+/** About an object of the state of which Pulumi's record shows what an earlier run had begun. @param cure of a delete. */
 export function interruptedNotice(
-  ref: ResourceRef,
+  ref: Shown & Partial<ResourceRef>,
   id: string,
   sent: "update" | "delete",
-  canRefresh?: unknown,
+  cure = removalCure(ref),
 ) {
   let then = "`pulumi up` sends all its arguments.";
-  if (sent === "delete")
-    then = `if it isn't in the account, ${removalCure(ref, false, canRefresh)}`;
+  if (sent === "delete") then = `if it isn't in the account, ${cure}`;
   const what = `an interrupted run may have ${sent}d`;
   return notice(`that ${what}`, ref, `${ref.label}: ${what} ${id}; ${then}`, id);
 }

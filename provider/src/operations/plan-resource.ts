@@ -38,7 +38,7 @@ import {
 import type { Checked } from "./deployment.js";
 import { ObjectOperations } from "./execute.js";
 import type { ObjectFates } from "./fates.js";
-import { interruptedNotice, type OpenObject } from "./messages.js";
+import { interruptedNotice, type OpenObject, removalCure } from "./messages.js";
 import type { NamedObject } from "./outcome.js";
 import type { Change, Runtime } from "./runtime.js";
 
@@ -153,10 +153,12 @@ async function withInterrupted(plan: Plan) {
   if (!can.update && !can.delete) return plan;
   const { interrupted } = (await runtime.record.state()) ?? {};
   if (!interrupted?.size) return plan;
-  for (const { ref, id = "", isDeclared } of plan.objects) {
+  for (const object of plan.objects) {
+    const { ref, id = "", isDeclared } = object;
     const sent = interrupted.get(objectKey(kind.name, id));
-    if (sent && can[sent] && isDeclared)
-      runtime.messages.tellEach(interruptedNotice(ref, id, sent, can.read));
+    if (!sent || !can[sent] || (sent === "update" && !isDeclared)) continue;
+    const cure = removalCure(ref, isDeclared && !isQuiet(object), can.read);
+    runtime.messages.tellEach(interruptedNotice(ref, id, sent, cure));
   }
   if (!can.update) return plan;
   const sentAs = sentAsIfUpdated(plan, interrupted);
