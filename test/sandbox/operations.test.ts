@@ -429,6 +429,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       const { saved } = e.engine;
       expect((await e.up({}, KNOWN)).error).toBeUndefined();
       expect([e.id, sandbox.eventPosts]).toEqual(["3", 2]);
+      // A destroy would leave nothing in which a later run could see what has become of the create.
+      expect(await e.engine.destroy(KNOWN)).toMatch(/pending --clear.*, then this again/);
+      expect([e.id, sandbox.deletes]).toEqual(["3", 0]);
       if (isCleared) saved.clearCreates();
       const before = saved.copy().resources;
       const run = e.engine.newRun(KNOWN);

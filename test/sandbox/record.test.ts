@@ -1702,7 +1702,7 @@ describe("an `up` that Pulumi has saved for another package before this one read
     await on(newFolder()).upAndKill(declared, undefined, options);
     const next = on(newFolder());
     const previewed = await next.preview(declared, { ...options, engineId });
-    expect(previewed).toContain("`pulumi up` searches the platform for it");
+    expect(previewed).toContain("to look for on the platform: k");
     next.saved.saveFirst();
     const run = { ...options, engineId, engine: "another address", adapt: withoutWaiting };
     expect((await next.up(declared, run)).error).toBeUndefined();

@@ -363,7 +363,7 @@ describe("pending", () => {
     expect(await pending(made)).toEqual({
       code: 0,
       stdout:
-        "No create is unresolved.\nCreated by earlier runs, but not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` takes over those that the program declares unchanged. `npx pulumi-advertising pending --help` says how to drop the others.\n",
+        "No create is unresolved.\nCreated by earlier runs, but not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` takes over those that the program declares unchanged. `npx pulumi-advertising pending --help` says how to drop those that the program no longer declares.\n",
       stderr: "",
     });
   });

@@ -370,7 +370,8 @@ describe("--clear", () => {
   ])("refuses %s, and changes nothing", async (_, surroundings, against) => {
     const { code, output, refreshes } = await cleared(surroundings);
     expect([code, refreshes]).toEqual([undefined, []]);
-    expect(output).toMatch(/^nothing was cleared: the state doesn't have these yet/);
+    expect(output).toMatch(/^nothing was cleared: the state doesn't have these\./);
+    expect(output).toContain("pending --help` says how to drop those that the program no");
     expect(output.split("\n  ").slice(1)).toEqual(against);
   });
 

@@ -1,5 +1,6 @@
 /** When a create that no search finds counts as not made: by the platform's time alone, and never too early. */
 import { expect, it } from "vitest";
+import { LoginError } from "../../provider/src/base/errors.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import { searchByMark } from "../../provider/src/operations/search.js";
@@ -55,6 +56,28 @@ async function search({ latest, now, took = 0, wasJustSent, ...setting }: Case) 
   const result = await searchByMark(context, wanted, wasJustSent);
   return { ...result, searchedS: clock.monotonicMs() / 1000 };
 }
+
+it("a failed login ends the search at once, with its reason", async () => {
+  const client = {
+    search: async () => {
+      throw new LoginError("wrong password.");
+    },
+  };
+  const clock = new FakeClock(NOON_MS);
+  const { search } = eventOperations;
+  const context = {
+    settings: settingsOf({ operations: operationsSchema.parse({ event: { search } }) }),
+    clock,
+    client: () => client as unknown as ReturnType<Runtime["client"]>,
+  };
+  const sent = { mark: "m", field: "alternative_id" };
+  const wanted = { kind: conversionEvent, label: "E", sent, formerIds: [] };
+  const result = await searchByMark(context, wanted);
+  expect(result).toMatchObject({
+    searched: expect.stringMatching(/: wrong password\. The/),
+  });
+  expect(clock.monotonicMs()).toBe(0);
+});
 
 /** No moment from which on the create is sent again. */
 const UNSAID = expect.not.stringContaining("sends the create again");

@@ -31,6 +31,7 @@ import {
   MAX_LISTED,
   noteNames,
   objectKey,
+  optionsOf,
   pendingLine,
   resolveCommands,
   stackOption,
@@ -263,10 +264,14 @@ async function clearRecord(creates: StackCreates, choice: StackChoice) {
     return creates;
   }
   const against = unaccounted(creates);
+  const ours = creates.open.length + creates.created.length;
   if (against.length > 0)
     throw new Error(
-      "nothing was cleared: the state doesn't have these yet. Resolve what pending lists, and run pulumi up; Pulumi resolves those of other packages:\n" +
-        `  ${against.join("\n  ")}`,
+      [
+        "nothing was cleared: the state doesn't have these. Resolve what pending lists, and run pulumi up; Pulumi resolves those of other packages.",
+        ...(ours > 0 ? [DROP_OTHERS] : []),
+        ...against.map((urn) => `  ${urn}`),
+      ].join("\n"),
     );
   await refresh([rootOf(creates.saved.resources)], {}, choice, "clear");
   // Nothing in them is open, and the record no longer says that they are this state's.
@@ -289,25 +294,36 @@ function resolvedMessage(answer: Answer, before: StackCreates, after: StackCreat
 }
 
 function listing(creates: StackCreates) {
-  const { open, created } = creates;
+  const { created } = creates;
+  const taken = creates.open.filter(({ record }) => record.id !== undefined);
+  const open = creates.open.filter((each) => !taken.includes(each));
   const named = new Map(open.map(({ ref }) => [ref.urn, ref]));
   const lineFor = (create: Create) =>
     `  ${commandName(create.ref)}: ${whatIsKnown(create)}`;
   const lines = [];
-  if (open.length === 0) lines.push("No create is unresolved.");
-  else
+  if (creates.open.length === 0) lines.push("No create is unresolved.");
+  if (open.length > 0)
     lines.push(
       `${count(open.length, "create is", "creates are")} unresolved, and may or may not have reached the platform:`,
       ...open.map(lineFor),
       ...(named.size < open.length ? [SENT_BY_SEVERAL] : []),
       "If a run is in progress, these may be its creates: let it end first.",
+      ...searchLines(open),
       ...resolveCommands([...named.values()]),
+    );
+  if (taken.length > 0)
+    lines.push(
+      "Created by earlier runs, and taken out of the state since, unless this machine's journal is another state's:",
+      ...taken.map(lineFor),
+      "To manage those of this stack again:",
+      `  ${pendingLine(optionsOf("created", taken.map(idAnswer)))}`,
+      DROP_OTHERS,
     );
   if (created.length > 0)
     lines.push(
       "Created by earlier runs, but not in the state yet:",
       ...created.map(lineFor),
-      `The next \`${inStack("pulumi up")}\` takes over those that the program declares unchanged. \`${COMMAND} pending --help\` says how to drop the others.`,
+      `The next \`${inStack("pulumi up")}\` takes over those that the program declares unchanged. ${DROP_OTHERS}`,
     );
   if (interruptedCreates(creates).length > 0 && unaccounted(creates).length === 0)
     lines.push(
@@ -320,11 +336,22 @@ function listing(creates: StackCreates) {
 const SENT_BY_SEVERAL =
   "Several runs may have sent a create of one name. If you find several objects, give all their ids at once: the other creates count as not carried out.";
 
+const DROP_OTHERS = `\`${COMMAND} pending --help\` says how to drop those that the program no longer declares.`;
+
+/** A create that was sent with a mark can be searched for, if a search is known. */
+function searchLines(open: readonly Create[]) {
+  if (open.every(({ record }) => record.field === undefined)) return [];
+  return ["To search for those that have a mark:", `  ${pendingLine(" --search")}`];
+}
+
+function idAnswer({ ref, record }: Create) {
+  return `${commandName(ref)}=${record.id}`;
+}
+
 function whatIsKnown({ ref, record }: Create) {
   if (isOfHiddenEvents(ref)) return HIDDEN_EVENTS;
   const named = record.account ? ` ${record.account}` : "";
   if (record.id === undefined)
     return `look in the account${named} for ${describe(ref.kind, record)}`;
-  if (!record.isDoubtful) return `created as ${record.id}`;
-  return `created as ${record.id} by this machine's journal, but Pulumi's record doesn't have it`;
+  return `created as ${record.id}`;
 }

@@ -116,7 +116,7 @@ export class Session {
     // The error of the login itself, which says why, is reported once.
     if (this.#hasFailed)
       throw new LoginError(
-        "The login of this run failed, as its own error says. Nothing was created.",
+        "The login of this run failed, as its own error says. Nothing was changed.",
       );
     const current = this.#current;
     if (!current) {

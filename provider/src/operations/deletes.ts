@@ -38,6 +38,7 @@ import {
   incompleteMessage,
   keptMessage,
   notDeletedNotice,
+  stillListedMessage,
   tooEarlyNotice,
 } from "./messages.js";
 import { assertSameAccount, type FailedDelete, toAdvertisingError } from "./outcome.js";
@@ -233,7 +234,7 @@ async function deleteObject(
   properties: Values,
 ) {
   const { kind, runtime } = operations;
-  const { deployment } = runtime;
+  const { deployment, record } = runtime;
   const { id } = target;
   // The engine calls `delete` by the option in its state. A message says that the object stays live.
   if (deployment.staying.has(kind, id)) return;
@@ -245,6 +246,10 @@ async function deleteObject(
     runtime.messages.tellEach(notDeletedNotice(target.label, blocker));
     return;
   }
+  const object = objectKey(kind.name, id);
+  // Once the state has lost it, nothing would show what has become of its create.
+  if (runtime.command?.command === "destroy" && record.arrived?.answeredBy.has(object))
+    throw new NotSentError(stillListedMessage(target.label, "isn't deleted, because"));
   const send = async () => {
     if (deployment.deleted.has(kind, id)) return;
     const wasThere = await runtime.work.track(() =>
@@ -254,7 +259,6 @@ async function deleteObject(
     if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
     deployment.deleted.add(kind, id);
   };
-  const object = objectKey(kind.name, id);
   const { deleting } = deployment;
   const sending = deleting.get(object) ?? send().finally(() => deleting.delete(object));
   deleting.set(object, sending);

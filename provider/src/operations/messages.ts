@@ -493,9 +493,12 @@ export function interruptedNotice(
   return notice(`that ${what}`, ref, `${ref.label}: ${what} ${id}; ${then}`, id);
 }
 
-/** The error of a refresh for an object that is gone, whose create Pulumi's record still lists. */
-export function goneButListedMessage({ label }: Shown) {
-  return `${label} is no longer on the platform, but Pulumi's record still lists its create. First run \`${pendingLine(" --clear")}\`, then this again.`;
+/** The error of a refresh or a destroy for an object whose create Pulumi's record still lists. @param what about the object. */
+export function stillListedMessage(
+  label: string,
+  what: "is no longer on the platform, but" | "isn't deleted, because",
+) {
+  return `${label} ${what} Pulumi's record still lists its create. First run \`${pendingLine(" --clear")}\`, then this again.`;
 }
 
 export function goneNotice(ref: Shown) {

@@ -143,7 +143,8 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
         break;
       }
       case "search":
-        notices.push(takeOverNotice(ref, decided.record));
+        // A set's plan lists them.
+        if (plan.resource === kind) notices.push(takeOverNotice(ref, decided.record));
         break;
       case "blocked":
         blocked.push({ ...decided, ref: record.listedRef(decided.record, ref) });

@@ -40,10 +40,10 @@ import { resourcesLike } from "./deletes.js";
 import { ObjectOperations } from "./execute.js";
 import {
   driftNotice,
-  goneButListedMessage,
   goneNotice,
   interruptedNotice,
   NO_READ,
+  stillListedMessage,
   tooEarlyNotice,
 } from "./messages.js";
 import { assertSameAccount } from "./outcome.js";
@@ -190,7 +190,9 @@ async function refreshObjects(
       // Without its outcome in the state, a journal elsewhere would take it over.
       if (runtime.record.arrived?.answeredBy.has(objectKey(kind.name, id))) {
         if (runtime.answers.outcomes) return false;
-        throw new NotSentError(goneButListedMessage(target));
+        throw new NotSentError(
+          stillListedMessage(target.label, "is no longer on the platform, but"),
+        );
       }
       runtime.deployment.deleted.add(kind, id);
       runtime.messages.tellEach(goneNotice(target));

@@ -5,6 +5,7 @@ import {
   count,
   enumerate,
   isoNow,
+  LoginError,
   type Values,
 } from "../base/index.js";
 import { argumentsFrom } from "../kinds/index.js";
@@ -86,6 +87,8 @@ export async function searchByMark(
       // A failed search says nothing about the create.
       if (!(error instanceof AdvertisingError)) throw error;
       answer = error.message;
+      // This run sends nothing more.
+      if (error instanceof LoginError) break;
     }
   }
   const command = pendingLine(" --search");

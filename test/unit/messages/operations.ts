@@ -312,7 +312,9 @@ export const operations: Examples = {
     tell.driftNotice(purchase, ["value 26 → 99"]).text,
   "an object that is gone": () => tell.goneNotice(purchase).text,
   "an object that is gone, whose create is listed": () =>
-    tell.goneButListedMessage(purchase),
+    tell.stillListedMessage(purchase.label, "is no longer on the platform, but"),
+  "a destroy, and its create is listed": () =>
+    tell.stillListedMessage(purchase.label, "isn't deleted, because"),
   "an object that was just created, and is not found": () =>
     tell.tooEarlyNotice({ ...purchase, id: "42" }, AT).text,
   "more than can be listed": () =>

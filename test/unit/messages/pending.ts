@@ -92,7 +92,7 @@ const examples: Examples = {
       journal: [
         line("order", "sent"),
         line("made", "created", { id: "9" }),
-        line("sale", "sent", { replaces: "3" }),
+        line("sale", "sent", { replaces: "3", field: "alternative_id" }),
       ],
     }),
   "pending: what perhaps another state's run has sent": () =>
