@@ -1660,6 +1660,23 @@ it("a set whose update was killed moves to another provider, which takes over wh
   expect([sandbox.eventPosts, of("us").eventIds.k]).toEqual([posts, 3]);
 });
 
+it("a set's event that was resolved elsewhere, and then renamed: preview and `up` say the same of its create in a journal", async () => {
+  const sandbox = await operatedSandbox();
+  const here = newFolder();
+  const on = (folder = newFolder()) => new SetEngine(sandbox, folder, "e");
+  const a = { eventName: "A", value: 1 };
+  await on().up({ advertiserId: 1, events: { a } });
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  await on(here).upAndKill({ advertiserId: 1, events: { a, k: E } });
+  const adopted = { advertiserId: 1, events: { a, k: { ...E, existingId: 3 } } };
+  expect((await on().up(adopted)).error).toBeUndefined();
+  const renamed = { advertiserId: 1, events: { a, other: { ...E, formerKey: "k" } } };
+  expect((await on().up(renamed)).error).toBeUndefined();
+  const previewed = await on(here).preview(renamed);
+  const { run } = await on(here).up(renamed);
+  expect([previewed, sandbox.eventPosts]).toEqual([wordsOf(run), 2]);
+});
+
 it("an `up` through the plugin without a set whose update was killed: it stops with the commands, and the state keeps the set", async () => {
   const sandbox = await operatedSandbox();
   const on = (folder: string) =>

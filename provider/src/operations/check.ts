@@ -255,7 +255,8 @@ export async function diffResource(runtime: Runtime, ref: ResourceRef, change: C
     objects.some((each) => shownAction(each) !== "same" || isPartlyKnown(each)) ||
     asksToDelete(olds) !== asksToDelete(news);
   if (!single) {
-    if (isPreview) await tellPreview(plan);
+    // In the `up`, the engine comes to it only if something changes.
+    if (isPreview && changes) await tellPreview(plan);
     return { changes, replaces: [] };
   }
   const blocked = blockedIn(plan);
