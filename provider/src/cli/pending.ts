@@ -295,7 +295,9 @@ function resolvedMessage(answer: Answer, before: StackCreates, after: StackCreat
 
 function listing(creates: StackCreates) {
   const { created } = creates;
-  const taken = creates.open.filter(({ record }) => record.id !== undefined);
+  const taken = creates.open.filter(({ ref, record: { id, isDoubtful } }) => {
+    return id !== undefined && isDoubtful && !isOfHiddenEvents(ref);
+  });
   const open = creates.open.filter((each) => !taken.includes(each));
   const named = new Map(open.map(({ ref }) => [ref.urn, ref]));
   const lineFor = (create: Create) =>
