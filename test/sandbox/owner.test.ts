@@ -17,7 +17,8 @@ describe.each(
     [undefined, "default"].map((plugin) => ({ form, plugin })),
   ),
 )("$form (plugin: $plugin)", ({ form, plugin }) => {
-  const start = async (isAdopted: boolean) => {
+  /** @param namesIt whether the program gives the event its advertiser's id as a number. */
+  const start = async (isAdopted: boolean, namesIt = false) => {
     const theirs = { id: 5, event_name: "E", advertiser_id: 2, value: 1 };
     const objects = { advertisers: [{ id: 1, active: true }], events: [theirs] };
     const sandbox = await operatedSandbox({ objects });
@@ -28,13 +29,19 @@ describe.each(
       each.declares = { deletes: true, ...(plugin !== undefined && { adopted: "" }) };
       each.plugin = plugin;
     }
+    if (!namesIt) event.engine.declares.dependencies = [acme.urn];
     const more = isAdopted ? { existingId: 5 } : {};
-    const run = async (name: string | undefined, advertiserId?: unknown, isUp = true) => {
+    const run = async (
+      name: string | undefined,
+      advertiserId?: unknown,
+      { isUp = true, isLater = true } = {},
+    ) => {
       const now = acme.newRun(DELETES_ONLY);
       const declared = name === undefined ? name : { advertiserName: name };
       const owned =
         advertiserId === undefined ? event.gone() : event.is({ ...more, advertiserId });
-      const errors = await runProgram(now, [[acme, declared], owned], isUp);
+      const program = [[acme, declared] as const, owned];
+      const errors = await runProgram(now, isLater ? program : program.reverse(), isUp);
       await now.close();
       expect(errors.filter((each) => each !== undefined)).toEqual([]);
       return wordsOf(now);
@@ -53,7 +60,7 @@ describe.each(
     ["removed, and the program names its id", undefined, 6, 6],
   ])("adopted: it stays live if it's %s", async (_, name, owner, ownerInPreview) => {
     const { run, live } = await start(true);
-    const preview = await run(name, ownerInPreview, false);
+    const preview = await run(name, ownerInPreview, { isUp: false });
     const up = await run(name, owner);
     expect(up).toMatch(/"buy" belongs to it\./);
     expect(up.includes(KEPT) || LATER.test(up)).toBe(true);
@@ -96,8 +103,25 @@ describe.each(
     expect(live()).toEqual(isDeleted ? [1] : [1, 6]);
   });
 
+  it.each([true, false])(
+    "it stays live if an event names its id (checked later: %s)",
+    async (isLater) => {
+      const { run, live } = await start(false, true);
+      await run("Acme", 6);
+      const stays =
+        /"acme" is replaced\. The old object 6\b.*stays live.*"buy".* belongs to it/;
+      expect(await run("Other", 6, { isUp: false, isLater })).toMatch(stays);
+      expect(await run("Other", 6, { isLater })).toMatch(/"buy".* belongs to it/);
+      expect(live()).toContain(6);
+    },
+  );
+
   it("it is deleted if its event is replaced", async () => {
     const { run, live } = await start(false);
+    await run("Acme", 6);
+    expect(await run("Other", UNKNOWN, { isUp: false })).toMatch(
+      /object 6\b.*will be deleted/,
+    );
     expect(await run("Other", 8)).toMatch(/deleted 6 on the platform/);
     expect(live()).toEqual([1, 8]);
   });

@@ -18,6 +18,8 @@ export interface SavedResource {
   retainOnDelete?: boolean;
   /** Why the resource is incomplete. The engine then calls `update`, even if nothing differs. */
   initError?: string;
+  /** The URNs of the resources that its arguments come from. */
+  dependencies?: readonly string[];
   /** It's only read, as with `.get`. */
   isRead?: boolean;
 }

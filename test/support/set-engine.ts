@@ -72,8 +72,8 @@ export const wordsOf = ({ told }: Run) => told.map(({ message }) => message).joi
 
 abstract class Engine {
   /**
-   * More of the program's context about the resource; `deletes`: its `deletionPolicy`; `retains`: Pulumi's option, which
-   * only the engine knows.
+   * More of the program's context about the resource; `deletes`: its `deletionPolicy`; `retains`: Pulumi's option, and
+   * `dependencies`, which only the engine knows.
    */
   declares: Values = {};
   /** The stack, as `<project>/<stack>`. */
@@ -116,7 +116,11 @@ abstract class Engine {
   }
 
   get #option() {
-    return this.declares.retains === true ? { retainOnDelete: true } : {};
+    const { retains, dependencies } = this.declares;
+    return {
+      ...(retains === true && { retainOnDelete: true }),
+      ...(dependencies !== undefined && { dependencies: dependencies as string[] }),
+    };
   }
 
   get #formerUrns(): string[] {
@@ -234,7 +238,7 @@ abstract class Engine {
     isUp: boolean,
   ): Promise<(() => Promise<void>)[]> {
     const provider = this.provider(run);
-    const { deletes, retains: _, ...more } = this.declares;
+    const { deletes, retains: _, dependencies: __, ...more } = this.declares;
     const given = { identity: `${this.stack}::${this.name}`, ...context, ...more };
     const policy = deletes === true ? { deletionPolicy: "delete" } : {};
     const check = async (olds: Values) => {

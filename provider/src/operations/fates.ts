@@ -106,11 +106,16 @@ export class ObjectFates {
     if (isLeftOut) return LEFT_OUT;
     // The state at the start has the owner on the platform, if only the state gets another one.
     const before = isProgram ? record.arrived : saved;
+    const holders = before?.allWith(kind.name, id).map(({ resource }) => resource.urn);
+    const isReplaced = ref && deployment.isInProgram(ref.key);
     const owned = before?.ownedBy(kind.name, id).find((each) => {
       if (command && !isProgram) return this.#mayStay(each, command, before);
       // Only another provider's own process knows what it keeps.
       if (providerIn(each.resource) !== provider) return true;
       if (each.id === undefined) return deployment.isInProgram(each.ref.key);
+      // It names the old object by its id, and its check may come after the plan of this one.
+      const { dependencies = [] } = each.resource;
+      if (isReplaced && !holders?.some((urn) => dependencies.includes(urn))) return true;
       return deployment.isClaimedOrAdopted(each.kind, each.id);
     });
     if (owned) return belongsTo(owned);

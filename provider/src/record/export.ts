@@ -50,6 +50,8 @@ export interface Resource {
   protect?: boolean;
   /** It is only read (`.get`). */
   external?: boolean;
+  /** The URNs of the resources that its arguments come from. */
+  dependencies?: readonly string[];
   /** The resource's former URNs, by the program's aliases. */
   aliases?: readonly string[];
   inputs?: Values;
