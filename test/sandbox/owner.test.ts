@@ -49,7 +49,7 @@ describe.each(
     await run("Acme", 6);
     const live = () => sandbox.advertisers.map(({ id }) => id);
     expect([acme.state?.id, live()]).toEqual(["6", [1, 6]]);
-    return { sandbox, run, live };
+    return { sandbox, acme, event, run, live };
   };
   const KEPT = "6 isn't deleted, because ";
   const LATER = /"acme" \(6\) leaves the state and isn't deleted, because /;
@@ -86,6 +86,47 @@ describe.each(
       expect(wordsOf(now)).toMatch(/isn't deleted, because .*"more" belongs to it/);
     }
     expect(live()).toContain(6);
+  });
+
+  /** Both leave at once, the advertiser first: Pulumi knows no order. @returns the failures. */
+  const destroyBoth = async ({ acme, event }: Awaited<ReturnType<typeof start>>) => {
+    const now = acme.newRun({ ...DELETES_ONLY, command: { command: "destroy" } });
+    const leaving = [acme, event.engine].flatMap((each) => each.leave(now));
+    const ended = await Promise.allSettled(leaving.map((work) => work()));
+    await now.close();
+    return ended.flatMap((each) =>
+      each.status === "rejected" ? [each.reason.message] : [],
+    );
+  };
+
+  it("its event, which names its id, is deleted before it", async () => {
+    const given = await start(false, true);
+    const { sandbox, run, live } = given;
+    await run("Acme", 6);
+    expect(await destroyBoth(given)).toEqual([]);
+    const deletes = sandbox.requests.filter(({ method }) => method === "DELETE");
+    expect(deletes.map(({ path }) => path.split("/").at(-2))).toEqual([
+      "event",
+      "advertiser",
+    ]);
+    expect(live()).toEqual([1]);
+  });
+
+  it("it isn't deleted if the delete of its event fails; the next run deletes both", async () => {
+    const given = await start(false, true);
+    const { sandbox, run, live } = given;
+    await run("Acme", 6);
+    const refusal = { kind: "answer", status: 422 } as const;
+    sandbox.fail({ on: "delete", with: refusal, times: 9 });
+    const [first, second, ...others] = await destroyBoth(given);
+    expect(first).toMatch(
+      /^Advertiser "acme" \(6\) isn't deleted yet: .*"buy" belongs to it, .* Run this again\./,
+    );
+    expect([second, others]).toEqual([expect.stringContaining("422"), []]);
+    expect(live()).toEqual([1, 6]);
+    sandbox.endFaults();
+    expect(await destroyBoth(given)).toEqual([]);
+    expect(live()).toEqual([1]);
   });
 
   it.each<[string, Partial<EngineRun>, boolean]>([

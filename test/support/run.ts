@@ -231,7 +231,11 @@ function pluginOf(resource: Kind | SetKind, runtime: Runtime): RunProvider {
     },
     read: async (id, properties = {}) =>
       (await readResource(resource, runtime, id, properties)) ?? { id: "", props: {} },
-    delete: (id, properties) => deleteResource(resource, runtime, { id, properties }),
+    delete: (id, properties) =>
+      deleteResource(resource, runtime, { id, properties }).catch((error: unknown) => {
+        runtime.deployment.hasFailed = true;
+        throw error;
+      }),
   };
 }
 

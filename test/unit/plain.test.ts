@@ -15,7 +15,7 @@ const CEILINGS = {
   functionsOfManyParameters: 4,
   arraysDestructured: 2,
   returnTypes: 3,
-  characters: 531106,
+  characters: 532604,
 };
 
 const source = measure(resolve(import.meta.dirname, "../../provider/src"));

@@ -11,9 +11,16 @@ import {
   RefusedError,
   type Values,
 } from "../base/index.js";
-import { type AnyKind, resourceOfType } from "../kinds/index.js";
+import { type AnyKind, asksToDelete, resourceOfType } from "../kinds/index.js";
 import { asUnresolved } from "../plan/index.js";
-import { accountIn, isSecret, providerIn, type Resource } from "../record/index.js";
+import {
+  accountIn,
+  isInRun,
+  isSecret,
+  keepingOption,
+  providerIn,
+  type Resource,
+} from "../record/index.js";
 import {
   CREATED,
   kindOf,
@@ -34,6 +41,7 @@ import { UNREADABLE, withFate } from "./fates.js";
 import {
   alsoBelongsTo,
   deletedNotice,
+  eventLeftMessage,
   forgottenMessage,
   incompleteMessage,
   keptMessage,
@@ -238,7 +246,9 @@ async function deleteObject(
   const { id } = target;
   // The engine calls `delete` by the option in its state. A message says that the object stays live.
   if (deployment.staying.has(kind, id)) return;
-  const blocker = await deleteBlocker(operations, target, properties);
+  let blocker = await deleteBlocker(operations, target, properties);
+  if (!blocker && (await awaitEvents(operations, target)))
+    blocker = await deleteBlocker(operations, target, properties);
   // In a cancelled run, a blocker may only mean that the record wasn't read.
   runtime.work.assertGoesOn();
   if (blocker) {
@@ -263,6 +273,42 @@ async function deleteObject(
   const sending = deleting.get(object) ?? send().finally(() => deleting.delete(object));
   deleting.set(object, sending);
   await sending;
+}
+
+/** How long an advertiser waits for the engine to come to its events. */
+const MAX_STILL_MS = 1000;
+const STEP_MS = 20;
+
+/**
+ * Waits for the deletes of an advertiser's events. Pulumi doesn't order them if the program names the advertiser by its id.
+ * With few operations in parallel, the engine may not come to them meanwhile: then nothing waits any more in this run.
+ * @returns whether it has waited. @throws NotSentError if an event may stay, since something has failed.
+ */
+async function awaitEvents({ kind, runtime }: ObjectOperations, target: DeleteTarget) {
+  const { deployment, record, provider, command, work } = runtime;
+  const owned = record.arrived?.ownedBy(kind.name, target.id) ?? [];
+  const events = owned.filter(({ kind: of, id = "", resource }) => {
+    const { urn, outputs } = resource;
+    const isOwn = providerIn(resource) === provider && (!command || isInRun(urn, command));
+    const isCalled = asksToDelete(outputs) && !keepingOption(resource);
+    return isOwn && isCalled && !deployment.isClaimedOrAdopted(of, id);
+  });
+  let waitedMs = 0;
+  let hasWaited = false;
+  while (deployment.awaitsEvents) {
+    const due = events.find(({ kind: of, id = "" }) => {
+      return !deployment.deleted.has(of, id) && !deployment.staying.has(of, id);
+    });
+    if (!due) break;
+    if (deployment.hasFailed)
+      throw new NotSentError(eventLeftMessage(target.label, due.ref.label));
+    const isUnderWay = deployment.deleting.has(objectKey(due.kind.name, due.id ?? ""));
+    waitedMs = isUnderWay ? 0 : waitedMs + STEP_MS;
+    deployment.awaitsEvents = waitedMs < MAX_STILL_MS;
+    await work.clock.sleep(STEP_MS);
+    hasWaited = true;
+  }
+  return hasWaited;
 }
 
 /**

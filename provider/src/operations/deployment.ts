@@ -98,6 +98,8 @@ export class Deployment {
   readonly deleted = new ObjectSet();
   /** The deletes that are under way, by {@link objectKey}: a state may have an object twice. */
   readonly deleting = new Map<string, Promise<void>>();
+  /** Whether an advertiser's delete waits for those of its events. */
+  awaitsEvents = true;
   /**
    * By {@link objectKey}, the key of the set that deletes the object: noted in a preview, before later resources can adopt
    * it.

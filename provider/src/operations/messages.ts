@@ -501,6 +501,11 @@ export function stillListedMessage(
   return `${label} ${what} Pulumi's record still lists its create. First run \`${pendingLine(" --clear")}\`, then this again.`;
 }
 
+/** @param event the label of one that belongs to it. */
+export function eventLeftMessage(label: string, event: string) {
+  return `${label} isn't deleted yet: ${event} belongs to it, and this run has failed. Run this again.`;
+}
+
 export function goneNotice(ref: Shown) {
   const text = `${ref.label} is no longer on the platform, so it leaves the state. If the program still declares it with arguments, and without existingId, \`pulumi up\` creates another one.`;
   return notice("no longer on the platform", ref, text);

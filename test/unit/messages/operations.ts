@@ -315,6 +315,8 @@ export const operations: Examples = {
     tell.stillListedMessage(purchase.label, "is no longer on the platform, but"),
   "a destroy, and its create is listed": () =>
     tell.stillListedMessage(purchase.label, "isn't deleted, because"),
+  "an advertiser whose event isn't deleted": () =>
+    tell.eventLeftMessage('Advertiser "acme" (6)', purchase.label),
   "an object that was just created, and is not found": () =>
     tell.tooEarlyNotice({ ...purchase, id: "42" }, AT).text,
   "more than can be listed": () =>
