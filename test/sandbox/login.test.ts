@@ -161,7 +161,7 @@ describe("exit code 1, with the reason", () => {
       ADVERTISING_BASE_URL: "ftp://x",
       ADVERTISING_PASSWORD: undefined as unknown as string,
     });
-    expect(stderr).toContain("Nothing was sent:\n  2 problems in the settings");
+    expect(stderr).toContain("Nothing was sent:\n  settings:");
     expect(stderr).toMatch(/\[ADVERTISING_SETTINGS\]\n$/);
     expect(code).toBe(1);
     expect(sandbox.requests).toEqual([]);

@@ -116,7 +116,7 @@ it("where a read is known, the error of an interrupted destroy names a refresh, 
   sandbox.fail({ on: "delete", times: 4, with: refusal });
   const error = (await engine.destroy(options)) ?? "";
   expect(error).toMatch(
-    /^If objects are no longer in the account, run `pulumi refresh --stack .*\n/,
+    /^If objects are no longer in the account, first run `pulumi refresh --stack .*\n/,
   );
   expect(error).not.toMatch(/remove its deletionPolicy|Look in the account/);
   expect(error.match(/pulumi refresh/g)).toHaveLength(1);

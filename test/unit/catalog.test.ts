@@ -550,7 +550,7 @@ describe("CSV", () => {
   );
 
   const KNOWN =
-    "Known: key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, formerKey. Rename them, or list them in ignoreColumns";
+    "Known: key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, formerKey. Rename them, or leave them out (ignoreColumns, --ignore-column)";
 
   it("unknown headings are listed once, whatever separates them, with the known ones", () => {
     const listed =

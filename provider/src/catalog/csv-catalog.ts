@@ -44,7 +44,7 @@ export function readCsvEvents(
   if (unknown.length > 0)
     report(
       header.source,
-      `unknown columns: ${unknown.map(describeUnknown).join(", ")}. Known: ${COLUMNS.join(", ")}. Rename them, or list them in ignoreColumns`,
+      `unknown columns: ${unknown.map(describeUnknown).join(", ")}. Known: ${COLUMNS.join(", ")}. Rename them, or leave them out (ignoreColumns, --ignore-column)`,
     );
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   if (missing.length > 0) {

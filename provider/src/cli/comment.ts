@@ -71,7 +71,7 @@ export function commentOf(preview: string) {
   const deleted = gone + due;
   if (live > 0)
     sections.push(
-      `Up to ${count(live, "object")} would stay live and unmanaged, and their tags keep firing.`,
+      `Up to ${count(live, "object")} would stay live and unmanaged, and placed tags keep firing.`,
     );
   if (deleted > 0)
     sections.push(`Up to ${count(deleted, "object")} would be deleted on the platform.`);

@@ -141,7 +141,7 @@ export async function check(
   for (const name of ["existingId", "deletionPolicy"])
     if (secret.has(name))
       wrong.push(
-        `${name} can't be secret: previews and reports show it. Give a plain value, for example by pulumi.unsecret().`,
+        `${name} can't be secret: previews and reports show it. Give a plain value.`,
       );
   const isChanged = Object.keys(values).some(
     (name) => !isDeepStrictEqual(values[name], olds[name]),

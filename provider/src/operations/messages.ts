@@ -195,8 +195,9 @@ export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilitie
  * @param label of the set or the adopter, which the error is about. @param set the set's label.
  */
 export function adoptedTooLateMessage(label: string, id: string, set: string) {
-  let what = `${set} deletes ${id}, perhaps before it is adopted`;
-  if (id === UNKNOWN) what = `existingId isn't known yet: it may name what ${set} deletes`;
+  const who = set === label ? "it" : set;
+  let what = `${who} deletes ${id}, perhaps before it is adopted`;
+  if (id === UNKNOWN) what = `existingId isn't known yet: it may name what ${who} deletes`;
   return `${label}: ${what}. First adopt it in a run with deletionPolicy: "retain" in ${set}; or, with the classes, declare a plain existingId before any await.`;
 }
 
@@ -323,7 +324,7 @@ export function incompleteMessage(label: string) {
 /** The first step for all failed deletes: the errors of the single ones don't repeat it. */
 function refreshFirst(failed: readonly FailedDelete[]) {
   if (!failed.some(({ canRefresh }) => canRefresh)) return undefined;
-  return `If objects are no longer in the account, run \`${inStack("pulumi refresh")}\`, which takes them out of the state. Then run this again.`;
+  return `If objects are no longer in the account, first run \`${inStack("pulumi refresh")}\`, and do what it says. Then run this again.`;
 }
 
 /** The error of a removed resource that could not be deleted, or not wholly: the engine keeps its state as it was. */

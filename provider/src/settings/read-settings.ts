@@ -3,7 +3,6 @@
  * each process passes in what it can read.
  */
 import {
-  count,
   didYouMean,
   inStack,
   jsonIn,
@@ -237,5 +236,5 @@ export function settingFailures(problems: readonly SettingProblem[]) {
 
 export function describeSettingProblems(problems: readonly SettingProblem[]) {
   const lines = problems.map((problem) => `    ${describeSettingProblem(problem, "    ")}`);
-  return [`  ${count(problems.length, "problem")} in the settings:`, ...lines].join("\n");
+  return ["  settings:", ...lines].join("\n");
 }
