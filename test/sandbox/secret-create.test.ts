@@ -6,6 +6,7 @@ import { operatedSandbox } from "../support/operated.js";
 import {
   journalFiles,
   RESOURCE_FORMS,
+  SetEngine,
   SingleObjectFixture,
   wordsOf,
 } from "../support/set-engine.js";
@@ -67,4 +68,16 @@ describe.each(RESOURCE_FORMS)("%s", (form) => {
     expect(error).toContain("existingId can't be secret");
     expect(sandbox.requests).toEqual([]);
   });
+});
+
+it("an id in secret events is shown", async () => {
+  const objects = {
+    advertisers: [{ id: 1, advertiser_name: "A", active: true }],
+    events: [{ id: 471_100, event_name: "E", advertiser_id: 1, value: 8_675_309 }],
+  };
+  const set = new SetEngine(await operatedSandbox({ objects }), newFolder());
+  const entry = { eventName: "E", value: 8_675_309, existingId: 471_100 };
+  const declared = { advertiserId: 1, events: { k: entry }, __secret: ["events"] };
+  expect(await set.preview(declared)).toMatch(/to adopt .*: k \(471100\)/);
+  expect(wordsOf((await set.up(declared)).run)).toMatch(/adopted: k \(471100\)/);
 });

@@ -45,10 +45,11 @@ export class Secrets {
     this.#addSpellings(secret);
   }
 
-  /** Registers every string and number in `value`, for good. */
-  addWithin(value: unknown) {
+  /** Registers every string and number in `value`, for good. @param shown the names of properties that aren't secret. */
+  addWithin(value: unknown, shown: readonly string[] = []) {
     if (typeof value === "object")
-      for (const part of Object.values(value ?? {})) this.addWithin(part);
+      for (const [name, part] of Object.entries(value ?? {}))
+        if (!shown.includes(name)) this.addWithin(part, shown);
     if (String(value).length < MIN_CHARACTERS) return;
     if (typeof value === "string") this.add(value);
     if (typeof value === "number") this.#numbers.add(Math.abs(value));

@@ -76,7 +76,7 @@ export function planObjects(runtime: Runtime, ref: ResourceRef, change: Change):
   const checked = runtime.deployment.checked(ref.key);
   const { wasSecret = new Set() } = checked;
   const secret = secretArgumentsIn(inputs);
-  for (const name of secret) runtime.secrets.addWithin(own(inputs, name));
+  for (const name of secret) runtime.secrets.addWithin(own(inputs, name), ["existingId"]);
   const plan = {
     runtime,
     resource,
