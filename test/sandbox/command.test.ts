@@ -383,13 +383,17 @@ it("Basic credentials of every account are accepted", async () => {
   expect(await Promise.all(given.map(statusOf))).toEqual([200, 200, 401]);
 });
 
-it.each(["event:close-after-act:1", "create:status-503:2 any:no-answer:always"])(
-  "fail %s",
-  async (faults) => {
-    const sandbox = await startSandbox();
-    onTestFinished(() => sandbox.close());
-    expect(runCommand(sandbox, ["fail", ...faults.split(" ")])).toBe(
-      `Requests fail from now on: ${faults}.`,
-    );
-  },
-);
+it.each([
+  [
+    "event:close-after-act:1",
+    "The next event create is carried out, and its response is lost.",
+  ],
+  [
+    "create:status-503:2 any:no-answer:always",
+    "The next create (2 times) gets status 503, and isn't carried out.\nEvery request gets no response, and isn't carried out.",
+  ],
+])("fail %s", async (faults, answer) => {
+  const sandbox = await startSandbox();
+  onTestFinished(() => sandbox.close());
+  expect(runCommand(sandbox, ["fail", ...faults.split(" ")])).toBe(answer);
+});

@@ -52,6 +52,24 @@ export function parseFault(typed: string) {
   };
 }
 
+const REQUESTS: Partial<Record<FaultRule["on"], string>> = {
+  any: "request",
+  authenticate: "login",
+  advertiser: "advertiser create",
+  event: "event create",
+};
+
+/** A sentence about what a fault does. */
+function describeFault({ on, with: fault, act, times }: ReturnType<typeof parseFault>) {
+  const noun = REQUESTS[on] ?? on;
+  let which = `The next ${noun}`;
+  if (times > 1)
+    which = Number.isFinite(times) ? `${which} (${times} times)` : `Every ${noun}`;
+  const status = "status" in fault && `gets status ${fault.status}`;
+  if (act) return `${which} is carried out, and ${status || "its response is lost"}.`;
+  return `${which} ${status || "gets no response"}, and isn't carried out.`;
+}
+
 /** Each command returns the text to print, or `undefined` if the words don't fit HELP. @throws Error */
 const COMMANDS: Readonly<
   Record<string, (sandbox: Sandbox, words: readonly string[]) => string | undefined>
@@ -62,8 +80,9 @@ const COMMANDS: Readonly<
       sandbox.endFaults();
       return "Requests no longer fail.";
     }
-    for (const rule of words.map(parseFault)) sandbox.fail(rule);
-    return `Requests fail from now on: ${words.join(" ")}.`;
+    const rules = words.map(parseFault);
+    for (const rule of rules) sandbox.fail(rule);
+    return rules.map(describeFault).join("\n");
   },
 
   list(sandbox, words) {
