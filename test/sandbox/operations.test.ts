@@ -486,6 +486,84 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     expect(sandbox.eventPosts).toBe(1);
   });
 
+  it.each([
+    ["its advertiser", "advertiser_id", 2, 1],
+    ["the length of a list", "tags", ["a"], ["a", "b"]],
+    ["a list, for a text", "tags", "a", ["a", "b"]],
+  ])(
+    "%s, changed by hand and back: a refresh sees both, and nothing is sent",
+    async (_, field, edited, before) => {
+      const { sandbox, fixture } = await one();
+      const e = fixture();
+      const options = optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 });
+      const declared = { additionalFields: { tags: ["a", "b"] } };
+      await e.up(declared, options);
+      Object.assign(sandbox.events[0] ?? {}, { [field]: edited });
+      const said = wordsOf((await e.engine.refresh(options)).run);
+      expect(said).toContain("changed on the platform");
+      if (field === "tags") expect(said).toContain(JSON.stringify({ tags: edited }));
+      expect(wordsOf((await e.engine.refresh(options)).run)).toBe("");
+      Object.assign(sandbox.events[0] ?? {}, { [field]: before });
+      await e.engine.refresh(options);
+      expect(await e.preview(declared, options)).toBe("");
+      expect((await e.up(declared, options)).error).toBeUndefined();
+      expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
+    },
+  );
+
+  const NOTE = { additionalFields: { note: "y" } };
+  it.each<[string, Values, Values, boolean]>([
+    ["that removes a field is refused", NOTE, {}, false],
+    ["that adds a field is carried out", {}, NOTE, true],
+  ])(
+    "a failed update %s: the next one removes it, and leaves what the program never set",
+    async (_, before, then, act) => {
+      const { sandbox, fixture } = await one();
+      const e = fixture();
+      await e.up(before, KNOWN);
+      Object.assign(sandbox.events[0] ?? {}, { segment_id: 3 });
+      const answer = { kind: "answer", status: act ? 500 : 422 } as const;
+      sandbox.fail({ on: "update", act, with: answer, times: 9 });
+      expect((await e.up(then, KNOWN)).error).toBeDefined();
+      // A second one, with another field.
+      const { error } = await e.up({ additionalFields: { other: 1 } }, KNOWN);
+      expect(error).toBeDefined();
+      sandbox.endFaults();
+      expect((await e.up({}, KNOWN)).error).toBeUndefined();
+      expect(sandbox.events).toMatchObject([{ note: null, other: null, segment_id: 3 }]);
+      const { updates } = sandbox;
+      expect((await e.up({}, KNOWN)).error).toBeUndefined();
+      expect(sandbox).toMatchObject({ updates, eventPosts: 1 });
+    },
+  );
+
+  it("a killed update that has added a field, and is undone: the next one removes the field", async () => {
+    const { sandbox, fixture } = await one();
+    const e = fixture();
+    await e.up({}, KNOWN);
+    await e.kill(NOTE, KNOWN);
+    Object.assign(sandbox.events[0] ?? {}, { segment_id: 3 });
+    expect(sandbox.events).toMatchObject([{ note: "y" }]);
+    expect((await e.up({}, KNOWN)).error).toBeUndefined();
+    expect(sandbox.events).toMatchObject([{ note: null, segment_id: 3 }]);
+    expect(sandbox.eventPosts).toBe(1);
+  });
+
+  it("after a failed update, a refresh reports and saves what is live", async () => {
+    const { sandbox, fixture } = await one();
+    const e = fixture();
+    await e.up({ value: 4 }, KNOWN);
+    const lost = { kind: "answer", status: 500 } as const;
+    sandbox.fail({ on: "update", act: true, with: lost, times: 9 });
+    expect((await e.up({ value: 2 }, KNOWN)).error).toBeDefined();
+    sandbox.endFaults();
+    const said = wordsOf((await e.engine.refresh(KNOWN)).run);
+    expect(said).toContain("(2) was changed on the platform: value 4 → 2. ");
+    expect(e.engine.state?.inputs).toMatchObject(e.of({ value: 2 }));
+    expect((await e.up({ value: 4 }, KNOWN)).error).toBeUndefined();
+    expect(sandbox.events).toMatchObject([{ value: 4 }]);
+  });
+
   it("a failed update is sent again whole, even if the program is as before it", async () => {
     const { sandbox, fixture } = await one();
     const e = fixture();

@@ -70,6 +70,7 @@ const withoutNothing = (values: object) =>
 const ADOPTED = { ...BUY, existingId: 9 };
 const OPEN_STATE = { unresolved: record };
 const asOwned = { body: bodyOf(BUY), owner: "7" };
+const FIELDS = ["event_name", "advertiser_id", "value"];
 
 describe("each outcome of each action", () => {
   it.each<[string, Situation, ObjectAfter | undefined, object, string[]?]>([
@@ -123,7 +124,7 @@ describe("each outcome of each action", () => {
       "update: perhaps carried out",
       { stored: HELD, declared: { k: BUY_2 }, can: UPDATES },
       { isUnsure: true },
-      { id: "5", entry: BUY, sentAs: { ...asOwned, isUnsure: true } },
+      { id: "5", entry: BUY, sentAs: { ...asOwned, isUnsure: true, fields: FIELDS } },
     ],
     [
       "adopt: adopted",

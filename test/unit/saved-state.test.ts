@@ -211,7 +211,8 @@ describe("what interrupted runs may have done to objects", () => {
     ],
   ])("%s", (_, expected, resources, operations) => {
     const { interrupted } = stateOf(resources, operations);
-    expect(Array.from(interrupted, (each) => each.join(" "))).toEqual(expected);
+    const found = Array.from(interrupted, ([object, { sent }]) => `${object} ${sent}`);
+    expect(found).toEqual(expected);
   });
 });
 

@@ -37,6 +37,15 @@ export function differencesIn(
   return found;
 }
 
+/** Whether the platform's record has all of these arguments, so that their differences are known. */
+export function hasAll({ wireNames }: Kind, values: Values, record: Values) {
+  const given = Object.entries(wireNames).flatMap(([property, field]) =>
+    hasValue(values[property]) ? field : [],
+  );
+  const fields = [...given, ...Object.keys(asRecord(values.additionalFields))];
+  return fields.every((field) => Object.hasOwn(record, field));
+}
+
 /** Every argument in the platform's record, in the form that a program writes. */
 export function argumentsFrom(kind: Kind, limits: RuleSettings, record: Values) {
   const rules = kind.rules(limits).shape;
@@ -48,9 +57,10 @@ export function argumentsFrom(kind: Kind, limits: RuleSettings, record: Values) 
 }
 
 function likeOurs(ours: unknown, theirs: unknown): unknown {
-  if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length)
-    return ours.map((each, at) => likeOurs(each, theirs[at]));
-  if (isContainer(ours) && isContainer(theirs))
+  if (Array.isArray(ours) && Array.isArray(theirs))
+    return theirs.map((each, at) => likeOurs(ours[at] ?? each, each));
+  const isList = Array.isArray(ours) || Array.isArray(theirs);
+  if (isContainer(ours) && isContainer(theirs) && !isList)
     return mapValues({ ...ours }, (each, name) =>
       likeOurs(each, own(theirs, name) ?? null),
     );

@@ -110,7 +110,7 @@ function assertNoneLeftOut(
   // Nearly always there are none, and each check comes here.
   const { objects = [], interrupted } = arrived ?? {};
   for (const { kind, ref, id = "", resource } of interrupted?.size ? objects : []) {
-    const sent = interrupted?.get(objectKey(kind.name, id));
+    const { sent } = interrupted?.get(objectKey(kind.name, id)) ?? {};
     const isKnown = sent && knownOperations(kind, settings)[sent];
     if (isKnown && isLeftOut(resource.urn)) refs.push(ref);
   }
@@ -215,7 +215,7 @@ async function tellLeaving(
     const fate = fates.fateOf({ id, ref }, resource.outputs);
     let what = hasLeft ? undefined : UNLESS_MOVED;
     if (deployment.onlyRead.has(kind, id)) what = READ_NOW;
-    const isBegun = saved.interrupted.get(objectKey(kind.name, id)) === "delete";
+    const isBegun = saved.interrupted.get(objectKey(kind.name, id))?.sent === "delete";
     if (isBegun && fate.isDeleted) {
       const cure = removalCure(ref, false, knownOperations(kind, runtime.settings).read);
       messages.tellEach(interruptedNotice(ref, id, "delete", cure));

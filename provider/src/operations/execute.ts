@@ -13,7 +13,6 @@ import {
   OutcomeUnknownError,
   RefusedError,
   SettingsError,
-  type Values,
   withoutUndefined,
 } from "../base/index.js";
 import {
@@ -105,7 +104,7 @@ export class ObjectOperations {
   }
 
   async #execute(task: RunningTask): Promise<Outcome> {
-    const { action, changed, values, id = "", olds, ref, sentAs } = task;
+    const { action, changed, id = "", ref } = task;
     switch (action.do) {
       case "create":
       case "replace":
@@ -120,13 +119,7 @@ export class ObjectOperations {
       case "same":
         return { kind: "managed", id };
       case "update":
-        // If the state does not describe the object, all arguments are sent.
-        return this.#update(
-          { id, label: ref.label, ref },
-          sentAs ? {} : olds,
-          values,
-          changed,
-        );
+        return this.#update({ id, label: ref.label, ref }, task, changed);
       case "adopt":
         return this.#adopt(task, action.id ?? "");
       case "update state only":
@@ -170,12 +163,11 @@ export class ObjectOperations {
   /** @param changed the arguments that differ. @throws AdvertisingError; the update may be sent again. */
   async #update(
     target: Target,
-    olds: Values,
-    news: Values,
+    object: Sent,
     changed: readonly string[],
   ): Promise<Outcome> {
     const { runtime } = this;
-    const fields = changedFields(this.kind, olds, news, changed);
+    const fields = changedFields(this.kind, object, changed);
     if (Object.keys(fields).length > 0) {
       const request = this.request("update", target);
       const warnings = await runtime.client().update(request, fields);
@@ -213,7 +205,8 @@ export class ObjectOperations {
     if (unresolved && why !== undefined)
       return { kind: "unresolved", record: unresolved, why };
     const changed = Object.keys(differences);
-    await this.#update({ id, label, ifAbsent: CORRECT_ID }, theirs, values, changed);
+    const found = { olds: theirs, values, sentAs: undefined };
+    await this.#update({ id, label, ifAbsent: CORRECT_ID }, found, changed);
     await runtime.record.noteAdopted(keys, id);
     return { kind: "managed", id };
   }
@@ -268,16 +261,26 @@ export function createdAt({ settings, clock, platformNow }: Runtime) {
   return momentAfter(platformNow()) ?? new Date(clock.wallMs() + DAY_MS).toISOString();
 }
 
-/** The changed fields by wire name; `null` for an argument that has neither a value nor a default any more. */
-function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly string[]) {
-  const body = bodyOf(kind, news);
-  const fields: Record<string, unknown> = {};
-  for (const [property, field] of Object.entries(kind.wireNames))
-    if (changed.includes(property)) fields[field] = body[field] ?? null;
+type Sent = Pick<ObjectTask, "olds" | "values" | "sentAs">;
+
+/**
+ * The fields to send, by wire name; `null` for one that has neither a value nor a default any more. They are all that the
+ * object may have from the program, if the state doesn't describe it.
+ */
+function changedFields(
+  kind: Kind,
+  { olds, values, sentAs }: Sent,
+  changed: readonly string[],
+) {
+  const body = bodyOf(kind, values);
   const before = asRecord(olds.additionalFields);
-  const after = asRecord(news.additionalFields);
-  for (const field of Object.keys({ ...before, ...after }))
-    if (!isDeepStrictEqual(before[field], after[field]))
-      fields[field] = after[field] ?? null;
-  return fields;
+  const after = asRecord(values.additionalFields);
+  const more = Object.keys({ ...before, ...after }).filter(
+    (field) => sentAs || !isDeepStrictEqual(before[field], after[field]),
+  );
+  let fields = [...changed.flatMap((property) => kind.wireNames[property] ?? []), ...more];
+  if (sentAs?.fields) fields = [...Object.keys(body), ...sentAs.fields];
+  const owner = kind.wireNames[kind.owner ?? ""];
+  const sent = fields.filter((field) => field !== owner);
+  return Object.fromEntries(sent.map((field) => [field, body[field] ?? null]));
 }

@@ -155,7 +155,7 @@ async function withInterrupted(plan: Plan) {
   if (!interrupted?.size) return plan;
   for (const object of plan.objects) {
     const { ref, id = "", isDeclared } = object;
-    const sent = interrupted.get(objectKey(kind.name, id));
+    const { sent } = interrupted.get(objectKey(kind.name, id)) ?? {};
     if (!sent || !can[sent] || (sent === "update" && !isDeclared)) continue;
     const cure = removalCure(ref, isDeclared && !isQuiet(object), can.read);
     runtime.messages.tellEach(interruptedNotice(ref, id, sent, cure));

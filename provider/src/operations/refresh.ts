@@ -4,6 +4,7 @@
  */
 import {
   asRecord,
+  hasValue,
   NotSentError,
   pick,
   printable,
@@ -16,9 +17,10 @@ import {
   argumentsFrom,
   differencesIn,
   fingerprintOfBody,
+  hasAll,
   type Kind,
 } from "../kinds/index.js";
-import { changeMessages, isMade, sentAsIfUpdated } from "../plan/index.js";
+import { changeMessages, isMade, isPartlyKnown, sentAsIfUpdated } from "../plan/index.js";
 import { accountIn, holdsSecret, isSecret } from "../record/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import {
@@ -90,7 +92,7 @@ export async function readResource(
   // A read finds out, and Pulumi forgets an interrupted delete.
   if (!read && canDelete && ref)
     for (const [key, object] of stored.eventIds)
-      if (interrupted?.get(objectKey(kind.name, object)) === "delete")
+      if (interrupted?.get(objectKey(kind.name, object))?.sent === "delete")
         runtime.messages.tellEach(interruptedNotice(objectRef(ref, key), object, "delete"));
   runtime.deployment.comparing ??= compareAnswers(runtime);
   await runtime.deployment.comparing;
@@ -202,21 +204,30 @@ async function refreshObjects(
         if (made === objectKey(kind.name, id)) resolved.set(mark, "");
       return true;
     }
-    // An object that is known only by its fingerprint can't be compared. The read has shown that it exists.
-    if (sentAs.has(key)) return false;
     const entry = events.get(key) ?? {};
     const values = completeArguments(stored, entry);
+    const sending = sentAs.get(key);
+    // Of an object that is known only by its fingerprint, the read has shown that it exists.
+    const isHidden = !hasValue(values[kind.nameProperty]);
+    if (sending && (isHidden || isPartlyKnown({ sentAs: sending }))) return false;
     const differences = differencesIn(kind, runtime.settings, values, record);
     const names = Object.keys(differences);
-    if (names.length === 0) return false;
     const now = withoutUndefined({ ...values, ...differences });
+    const body = fingerprintOfBody(kind, now, secret);
+    // The state says so already.
+    if (names.length > 0 && sending?.body === body) return false;
+    // What a failed update has added, a read of the state's arguments doesn't show.
+    const wasOther =
+      !sending?.isUnsure && hasAll(kind, values, record) && sentAs.delete(key);
+    if (names.length === 0) return wasOther;
+    if (sending?.isUnsure) sentAs.set(key, { ...sending, body });
     const changes = changeMessages(names, values, now, secret);
     runtime.messages.tellEach(driftNotice(target, changes));
     const next = { ...entry };
     for (const name of names) {
       if (key === SINGLE || name !== kind.owner) next[name] = now[name] ?? null;
       // A member's owner is the set's, so a different one can only be noted.
-      else sentAs.set(key, { body: fingerprintOfBody(kind, now, secret) });
+      else sentAs.set(key, { body });
     }
     events.set(key, next);
     return true;

@@ -1,7 +1,13 @@
 /** Which objects leave a resource in an `up`, and what the state has after it. Pure. */
 import { isDeepStrictEqual } from "node:util";
 import { type Values, withoutUndefined } from "../base/index.js";
-import { displayName, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
+import {
+  bodyOf,
+  displayName,
+  fingerprintOfBody,
+  type Kind,
+  ownerIn,
+} from "../kinds/index.js";
 import {
   completeArguments,
   type DeclaredSet,
@@ -102,7 +108,8 @@ function argumentsAfter(change: ResourceChange, object: PlannedObject, now: Obje
   const then = stored.events.get(formerKey) ?? {};
   // Old values may have been secret, and the current inputs would not keep them so.
   const kept = secret.size === 0 ? then : {};
-  const unsure = now.isUnsure ? unsureAs(change, object) : undefined;
+  const fields = Object.keys(bodyOf(change.kind, object.values));
+  const unsure = now.isUnsure ? unsureAs(change, object, fields) : undefined;
   if (unsure) return { entry: kept, sentAs: unsure };
   const isDescribed =
     was === undefined &&
@@ -124,12 +131,16 @@ function asBefore({ kind, secret }: Sending, { olds, sentAs }: Former) {
 
 /**
  * How the state's object was sent, if an update may have changed it since: the next one sends all arguments. Undefined for
- * an object of unknown owner, which can't be updated, only replaced.
+ * an object of unknown owner, which can't be updated, only replaced. @param sent the update's request fields, if known.
  */
-function unsureAs(sending: Sending, former: Former) {
+function unsureAs(sending: Sending, former: Former, sent?: readonly string[]) {
   const sentAs = asBefore(sending, former);
   if (sending.kind.owner !== undefined && sentAs.owner === undefined) return undefined;
-  return { ...sentAs, isUnsure: true };
+  const { sentAs: was, olds } = former;
+  const isKnown = sent && (!was || was.fields);
+  const before = was?.fields ?? Object.keys(bodyOf(sending.kind, olds));
+  const fields = isKnown ? [...new Set([...before, ...sent])] : undefined;
+  return withoutUndefined({ ...sentAs, isUnsure: true, fields });
 }
 
 /**
@@ -138,18 +149,18 @@ function unsureAs(sending: Sending, former: Former) {
  */
 export function sentAsIfUpdated(
   sending: Sending & Pick<ResourceChange, "stored">,
-  interrupted: ReadonlyMap<string, string> = new Map(),
+  interrupted: ReadonlyMap<string, { sent: string; fields?: SentAs["fields"] }> = new Map(),
 ) {
   const { kind, stored } = sending;
-  const updated = [...stored.eventIds].filter(([, id]) => {
-    return interrupted.get(objectKey(kind.name, id)) === "update";
-  });
-  if (updated.length === 0) return undefined;
   const sentAs = new Map(stored.sentAs);
-  for (const [key] of updated) {
+  let isAny = false;
+  for (const [key, id] of stored.eventIds) {
+    const { sent, fields } = interrupted.get(objectKey(kind.name, id)) ?? {};
+    if (sent !== "update") continue;
+    isAny = true;
     const olds = completeArguments(stored, stored.events.get(key) ?? {});
-    const unsure = unsureAs(sending, { olds, sentAs: sentAs.get(key) });
+    const unsure = unsureAs(sending, { olds, sentAs: sentAs.get(key) }, fields);
     if (unsure) sentAs.set(key, unsure);
   }
-  return sentAs;
+  return isAny ? sentAs : undefined;
 }

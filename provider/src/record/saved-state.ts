@@ -2,6 +2,7 @@
 import { asRecord } from "../base/index.js";
 import {
   asksToDelete,
+  bodyOf,
   fingerprintOfBody,
   type Kind,
   type KindName,
@@ -53,7 +54,11 @@ export interface ListedCreate extends OpenCreate {
 }
 
 /** The operation that an interrupted run may have sent. */
-type Interruption = "update" | "delete";
+interface Interruption {
+  sent: "update" | "delete";
+  /** The request fields of an update; absent if they are secret. */
+  fields?: readonly string[] | undefined;
+}
 
 /** The requests that interrupted updates and deletes may have sent. Pulumi's next save drops these operations from its record. */
 export interface InterruptedChanges {
@@ -211,13 +216,16 @@ function readOperation(
     can: { update: canUpdate },
   });
   const mayDelete = asksToDelete(before.outputs);
-  for (const { id, action } of objects) {
+  for (const { id, action, entry, values } of objects) {
     if (id === undefined) continue;
     const object = objectKey(kind.name, id);
     // A single resource's may send again what an interrupted update before it has sent.
-    if (isUpdate && (!isSet || action.do === "update")) changes.push([object, "update"]);
+    const isHidden = isSecret(entry) || isSecret(values.additionalFields);
+    const fields = isHidden ? undefined : Object.keys(bodyOf(kind, values));
+    if (isUpdate && (!isSet || action.do === "update"))
+      changes.push([object, { sent: "update", fields }]);
     else if (mayDelete && (!isUpdate || action.do !== "same"))
-      changes.push([object, "delete"]);
+      changes.push([object, { sent: "delete" }]);
   }
   // An object that the state only reads (`.get`) may be this create's own.
   const isObject = !isSet && !inState?.external && isPlatformId(inState?.id);

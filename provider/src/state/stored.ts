@@ -219,4 +219,6 @@ export interface SentAs {
   owner?: string;
   /** Whether a failed update may have changed the object since. */
   isUnsure?: boolean;
+  /** Then: the request fields that the object may have by then, from the program. Absent if that isn't known. */
+  fields?: readonly string[];
 }
