@@ -934,7 +934,7 @@ describe("delete", () => {
     await run.event.delete(id, outputs);
     expect(wordsOf(run).split("\n")).toEqual([
       'ConversionEvent "e" (3): deleted 3 on the platform.',
-      '`e` left 1 object live before: 2 ("E").',
+      '`e` left 1 object live before, unless deleted since: 2 ("E").',
     ]);
   });
 

@@ -9,6 +9,7 @@ import {
   type Kind,
 } from "../../provider/src/kinds/index.js";
 import {
+  interruptedNotice,
   leavingNotice,
   notDeletedNotice,
   planMessage,
@@ -899,6 +900,63 @@ it.each([
     expect(text).toContain(told ?? "");
   },
 );
+
+it.each([
+  ["", "**The preview failed, and printed nothing: see its log.**"],
+  [
+    JSON.stringify({
+      steps: [OTHER],
+      diagnostics: [
+        {
+          severity: "warning",
+          message:
+            "advertising:password is not set. This preview needs none. For `pulumi up`, …",
+        },
+      ],
+    }),
+    "**The preview shows no changes to them**",
+  ],
+])("%s", (preview, text) => {
+  expect(commentOf(preview).text).toBe(
+    `### Advertisers and conversion events\n\n${text}\n`,
+  );
+});
+
+it("messages have room before thousands of changes", () => {
+  const steps = Array.from({ length: 5000 }, (_, at) => create(E(`e${at}`), event("E")));
+  const diagnostics = [{ severity: "warning", message: "look here" }];
+  const { text } = read({ steps, diagnostics });
+  expect(text).toContain("<code>look here</code>");
+  expect(text).toMatch(/\n- … and \d+ more, which don't fit here/);
+});
+
+describe("of what a killed update may have changed, all arguments are sent", () => {
+  const told = (label: string, id: string) => interruptedNotice({ label }, id, "update");
+  const operations = JSON.stringify({ event: KNOWN });
+  const shown = (steps: object[], messages: string[]) => {
+    const diagnostics = messages.map((message) => ({ severity: "warning", message }));
+    return unescaped(read({ steps, diagnostics }, { operations }).text);
+  };
+
+  it("of a single event", () => {
+    const same = step("update", E("a"), "3", event("A"), event("A"));
+    const { text } = told('ConversionEvent "a"', "3");
+    expect(shown([same], [text])).toContain("**1 to update**");
+    const { sort, brief } = told('ConversionEvent "a"', "3");
+    expect(shown([same], [`1 more, ${sort}: ${brief}`])).toContain("**1 to update**");
+    expect(shown([same], [])).toContain("shows no changes");
+  });
+
+  it("of a set's events", () => {
+    const urn = urnOf("ConversionEventSet", "s");
+    const events = { k: { eventName: "K", value: 1 }, l: { eventName: "L", value: 1 } };
+    const inputs = { advertiserId: 1, defaults: {}, events };
+    const olds = { ...inputs, eventIds: { k: 3, l: 4 } };
+    const same = step("update", urn, "s-1", olds, inputs);
+    const { text } = told('events["k"] of ConversionEventSet "s"', "3");
+    expect(shown([same], [text])).toContain("**1 to update**");
+  });
+});
 
 it("a preview without a changed step points to its messages, for what only they say", () => {
   const diagnostics = [{ severity: "warning", message: "an interrupted run may have" }];

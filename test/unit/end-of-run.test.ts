@@ -414,7 +414,7 @@ describe("what leaves the state", () => {
     const gone = { ...GONE, outputs: { ...GONE.outputs, __left } };
     expect(await endOf({ resources: [KEPT, gone], checks: ["kept"] })).toEqual([
       leaves("gone", 2),
-      `warn: \`gone\` left 2 objects live before: 7 ("Old"), 8.`,
+      `warn: \`gone\` left 2 objects live before, unless deleted since: 7 ("Old"), 8.`,
     ]);
   });
 

@@ -16,6 +16,7 @@ import {
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
+import { NEEDS_NO_PASSWORD } from "../settings/index.js";
 import {
   KEPT_BEFORE,
   MAX_LISTED,
@@ -37,9 +38,21 @@ const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
 /** The limit for all lines together. A comment on GitHub may have 65,536 characters, so there is room for the rest. */
 const MAX_CHARACTERS = 60_000;
 
-/** @returns also how many creates look like renames, and how many objects are replaced, perhaps or surely. */
+const TITLE = "### Advertisers and conversion events\n\n";
+
+/** @param preview empty if the preview printed nothing. @returns also how many creates look like renames, and how many objects are replaced, perhaps or surely. */
 export function commentOf(preview: string) {
-  const { changes, hidden, deletesNow, diagnostics, mayHaveFailed } = readPreview(preview);
+  if (preview.trim() === "")
+    return {
+      text: `${TITLE}**The preview failed, and printed nothing: see its log.**\n`,
+      renames: 0,
+      replacements: 0,
+    };
+  const { changes, hidden, deletesNow, mayHaveFailed, ...read } = readPreview(preview);
+  // Pipelines preview without a password.
+  const diagnostics = read.diagnostics.filter(({ message }) => {
+    return !message.includes(NEEDS_NO_PASSWORD);
+  });
   const byAction = Map.groupBy(changes, shownAction);
   const counts = Array.from(byAction, ([action, { length }]) => {
     return `${length} to ${WORDS[action] ?? action}`;
@@ -79,12 +92,12 @@ export function commentOf(preview: string) {
     sections.push("Sets with hidden events may leave more objects live, or delete more.");
   const parts = {
     Errors: messageLines(errors),
+    Messages: messageLines(messages),
     "Looks like a rename": renames,
     Changes: [
       ...hidden.map((name) => `- ${code(name)}: its events are secret or not known yet`),
       ...[...byAction.values()].flat().map(changeLine),
     ],
-    Messages: messageLines(messages),
   };
   // Earlier parts get space first. Each part says how much it left out.
   let room = MAX_CHARACTERS;
@@ -95,14 +108,15 @@ export function commentOf(preview: string) {
       return room > 0;
     });
     const others = lines.length - shown.length;
-    if (others > 0) shown.push(`- … and ${others} more, which don't fit here`);
+    const more = shown.length > 0 ? `… and ${others} more` : `${others}`;
+    if (others > 0) shown.push(`- ${more}, which don't fit here`);
     sections.push(
       `<details open><summary>${title} (${lines.length})</summary>\n\n${shown.join("\n")}\n\n</details>`,
     );
   }
   const replaced = changes.filter(({ action }) => action.do === "replace");
   return {
-    text: `### Advertisers and conversion events\n\n${sections.join("\n\n")}\n`,
+    text: `${TITLE}${sections.join("\n\n")}\n`,
     renames: renames.length,
     replacements: replaced.length + hidden.length,
   };

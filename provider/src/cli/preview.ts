@@ -18,6 +18,7 @@ import {
   decideObjects,
   isRemoved,
   type PlannedObject,
+  sentAsIfUpdated,
   shownAction,
 } from "../plan/index.js";
 import {
@@ -40,6 +41,7 @@ import {
   DEFAULT_PROVIDER,
   keyOfUrn,
   kindOf,
+  MAY_HAVE,
   NOT_DELETED,
   nameInUrn,
   objectKey,
@@ -109,9 +111,11 @@ export function readPreview(text: string) {
     return { ...each, message: plain.replace(MARKUP, "").trim() };
   });
   const leaving = new Map(diagnostics.flatMap(leavingIn));
+  const interrupted = toldUpdated(diagnostics);
   const planned = steps.flatMap((step) => {
     const inCatalog = declared.get(catalogOf(step));
-    return plannedIn(step, settings, leaving.get(step.urn), inCatalog);
+    const told = { leaving: leaving.get(step.urn), interrupted };
+    return plannedIn(step, settings, told, inCatalog);
   });
   // An object that another resource adopts or keeps is shown with that resource, and not as leaving.
   const staying = new Set(
@@ -161,6 +165,7 @@ const OWN_LIVE = /\b[Ii]ts (\w+) (\d+)\b/;
 const OLD_LIVE =
   /\b(?:Each|The) old object \(?([\d–, ]+)\)?(?:, unless [^.]*,)? stays live/;
 const NOT_DELETED_NOW = new RegExp(`^(.*\\)) ${NOT_DELETED}`);
+const UPDATED = new RegExp(`^(.*?)(?::|, \\w+) ${MAY_HAVE} updated(?: (\\d+);|: (.*))`);
 const LISTED_LIVE = /^\d+ more, (?:not deleted|[^:]*live): (.*)/;
 
 /** The objects of which a preview's messages say that they stay live: a provider knows more than Pulumi's steps show. */
@@ -175,16 +180,30 @@ function toldLive(diagnostics: readonly Diagnostic[]) {
       return [
         ...objectKeysIn(noun === advertiser.noun, own),
         ...(of ? objectKeysIn(of === advertiser, old) : []),
-        ...named.flatMap((label) =>
-          objectKeysIn(label.startsWith(advertiser.name), /\d+\)$/.exec(label)?.[0] ?? ""),
-        ),
+        ...named.flatMap(keysOfLabel),
       ];
     }),
   );
 }
 
+/** The objects that an interrupted run may have updated, of which all arguments are sent. By `objectKey`. */
+function toldUpdated(diagnostics: readonly Diagnostic[]) {
+  const told = diagnostics.flatMap(({ message }) => {
+    const [, label, id, list = `${label} (${id})`] = UPDATED.exec(message) ?? [];
+    return list.split(/(?<=\)), /);
+  });
+  const keys = told.flatMap(keysOfLabel);
+  return new Map(keys.map((object) => [object, { sent: "update" }]));
+}
+
 /** Of each object that leaves a set, whether that depends on an unknown value. */
 type Leaving = ReadonlyMap<string, boolean>;
+
+/** What messages of the preview say, beside Pulumi's steps. */
+interface Told {
+  leaving: Leaving | undefined;
+  interrupted: ReturnType<typeof toldUpdated>;
+}
 
 /** The objects that leave a set, with the set's URN; empty if the message isn't a set's plan that names each object. */
 function leavingIn({ message, urn = "" }: Diagnostic): [string, Leaving][] {
@@ -195,6 +214,12 @@ function leavingIn({ message, urn = "" }: Diagnostic): [string, Leaving][] {
   const ids = Array.from(lists, ([, list = ""]) => idsIn(list)).flat();
   if (counts === "" || ids.length !== amount) return [];
   return [[urn, new Map(ids.map((id) => [id, counts.includes(" if ")]))]];
+}
+
+/** @param label with the id in parentheses. */
+function keysOfLabel(label: string) {
+  const [id = ""] = /\d+\)$/.exec(label) ?? [];
+  return objectKeysIn(label.startsWith(advertiser.name), id);
 }
 
 function objectKeysIn(isAdvertiser: boolean, ranges: string) {
@@ -238,7 +263,7 @@ function catalogOf({ urn, resource }: Step) {
 function plannedIn(
   step: Step,
   settings: Settings,
-  leaving: Leaving | undefined,
+  { leaving, interrupted }: Told,
   inCatalog: readonly Step[] = [{ ...step, newState: step.oldState }],
 ) {
   const { op, urn, resource, oldState, newState } = step;
@@ -257,8 +282,11 @@ function plannedIn(
   if (isSet && provider !== undefined)
     can.update = senderIn({ ...olds, ...newState?.inputs }).canUpdate;
   const hasDelete = can.delete || (provider ?? DEFAULT_PROVIDER) !== DEFAULT_PROVIDER;
+  let stored = readStored(resource, oldState?.id, olds);
+  const sentAs = sentAsIfUpdated({ kind, secret: new Set(), stored }, interrupted);
+  if (sentAs) stored = { ...stored, sentAs };
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
-  const objects = decideObjects(kind, readStored(resource, oldState?.id, olds), declared, {
+  const objects = decideObjects(kind, stored, declared, {
     can,
     fateOf: (id) => {
       const asking = op === "delete" ? inCatalog : [step];

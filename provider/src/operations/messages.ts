@@ -41,6 +41,7 @@ import {
   isOfPlugin,
   type LeftLive,
   MAX_LISTED,
+  MAY_HAVE,
   memberRef,
   NOT_DELETED,
   type ObjectRef,
@@ -312,8 +313,9 @@ export function clearFirst() {
 
 /** In an `up` or a `destroy`: a resource's objects were deleted. @param label the resource's, with its id. */
 export function deletedNotice(label: string, deleted: readonly Pick<Fate, "id">[]) {
-  const text = `${label}: deleted ${idsOf(deleted)} on the platform.`;
-  return notice("deleted", { label }, text);
+  const ids = idsOf(deleted);
+  const text = `${label}: deleted ${ids} on the platform.`;
+  return notice("deleted", { label }, text, label.includes(`(${ids})`) ? undefined : ids);
 }
 
 /** The error of a removed resource after another one has failed. */
@@ -424,7 +426,7 @@ export function formerlyLeftNotice(
 ) {
   const those = left.map(({ id, name }) => joined(" ", id, name && `("${name}")`));
   const objects = count(left.length, "object");
-  const text = `\`${printable(shownName)}\` left ${objects} live before: ${listed(those)}.`;
+  const text = `\`${printable(shownName)}\` left ${objects} live before, unless deleted since: ${listed(those)}.`;
   return notice("that left objects live before", { label }, text);
 }
 
@@ -490,7 +492,7 @@ export function interruptedNotice(
 ) {
   let then = "`pulumi up` sends all its arguments.";
   if (sent === "delete") then = `if it isn't in the account, ${cure}`;
-  const what = `an interrupted run may have ${sent}d`;
+  const what = `${MAY_HAVE} ${sent}d`;
   return notice(`that ${what}`, ref, `${ref.label}: ${what} ${id}; ${then}`, id);
 }
 

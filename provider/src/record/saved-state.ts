@@ -54,7 +54,7 @@ export interface ListedCreate extends OpenCreate {
 }
 
 /** The operation that an interrupted run may have sent. */
-interface Interruption {
+export interface Interruption {
   sent: "update" | "delete";
   /** The request fields of an update; absent if they are secret. */
   fields?: readonly string[] | undefined;

@@ -109,6 +109,9 @@ function labelOf({ hasNoCommand }: SettingsSource, key: string) {
   return hasNoCommand?.(key) ? key : `${NAMESPACE}:${key}`;
 }
 
+/** The comment on a pull request leaves this out. */
+export const NEEDS_NO_PASSWORD = "This preview needs none.";
+
 /**
  * A setting's raw value: the configuration's, or else the environment's; an empty one counts as not set. `label` is the
  * key or variable that has the value; for a missing value, the key.
@@ -147,7 +150,7 @@ function readSetting(
     const variable = environmentNameOf(key);
     if (secret && source.mayLackPassword)
       warnings.push(
-        `${label} is not set. This preview needs none. ` +
+        `${label} is not set. ${NEEDS_NO_PASSWORD} ` +
           `For \`pulumi up\`, set ${variable}, or:\n  ${inStack(command)}`,
       );
     else if (required && !source.mayLackAll)

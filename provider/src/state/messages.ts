@@ -139,6 +139,8 @@ export const REPLACED_BEFORE = "was replaced by an earlier run";
 export const KEPT_BEFORE = `${REPLACED_BEFORE}, and leaves the state`;
 /** Why objects of a kind stay live: the comment looks for it, since Pulumi's JSON doesn't show what was an Output. */
 export const MAY_BE_ADOPTED = "another resource may adopt it";
+/** Of an update or a delete. The comment looks for it. */
+export const MAY_HAVE = "an interrupted run may have";
 /** Follows the name and id of an object that is kept. The comment looks for it. */
 export const NOT_DELETED = "leaves the state and isn't deleted";
 

@@ -248,6 +248,10 @@ export const commands: Examples = {
   "report comment": () => comment({ steps: STEPS, diagnostics: DIAGNOSTICS }),
   "report comment: with a known search and delete": () =>
     comment({ steps: [UNRESOLVED, deleting(REMOVAL)] }, SEARCHED),
+  "report comment: nothing printed": () =>
+    printedBy(report, ["comment", "--preview", "FOLDER/p.json"], {
+      files: { "p.json": "" },
+    }),
   "report comment: nothing changes": () => comment({ steps: [] }),
   "report comment: nothing changes, but for what a message says": () =>
     comment({ steps: [], diagnostics: DIAGNOSTICS.slice(-1) }),
