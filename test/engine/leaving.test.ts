@@ -132,3 +132,18 @@ ${body}`);
   expect(left).toMatch(/ConversionEvent .* may be live$/m);
   expect(sandbox).toMatchObject({ deletes: 0 });
 });
+
+it("a setting that has changed, with --refresh: what the program declares through the plugin isn't said to leave", async () => {
+  const sandbox = await useSandbox();
+  const body = throughPlugin(
+    program(`new advertising.Advertiser("a", { advertiserName: "A" });`),
+  );
+  const stack = await newStack(body, { sandbox });
+  await well(stack.up());
+  stack.write("Pulumi.dev.yaml", `config:\n  advertising:maxWaitSeconds: "100"\n`);
+  const preview = await well(stack.preview("--refresh"));
+  expect(preview).toContain("Settings have changed since the last `pulumi up`.");
+  expect(preview).not.toContain("no longer in the program,");
+  stack.program(program("exports.x = 1;"));
+  expect(await well(stack.preview())).toMatch(/`a` is no longer in the program,/);
+});

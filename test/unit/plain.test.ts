@@ -15,7 +15,7 @@ const CEILINGS = {
   functionsOfManyParameters: 4,
   arraysDestructured: 2,
   returnTypes: 3,
-  characters: 536730,
+  characters: 537570,
 };
 
 const source = measure(resolve(import.meta.dirname, "../../provider/src"));

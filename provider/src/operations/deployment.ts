@@ -79,6 +79,13 @@ export class Deployment {
   hasFailed = false;
   /** Whether a check, create or update has failed: a resource that depends on it may not have been declared. */
   isIncomplete = false;
+  /** Whether a refresh has read anything. */
+  hasRead = false;
+  /**
+   * Whether this process may have the settings of the last `up` only. With `--refresh`, the engine then reads with it, and
+   * runs the program with another one.
+   */
+  mayBeFormer = false;
   /** The label of the first object that was not created because of an open create. Nothing new is sent after that. */
   firstRefused: string | undefined;
   /** The marks of creates that this run's errors name. */

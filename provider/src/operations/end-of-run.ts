@@ -43,6 +43,7 @@ import { assertAccountOfState } from "./decide-create.js";
 import { LEFT_OUT, ObjectFates, withFate } from "./fates.js";
 import {
   alsoBelongsTo,
+  FORMER_SETTINGS,
   formerNameMessage,
   hiddenIdsNotice,
   interruptedNotice,
@@ -190,7 +191,12 @@ async function tellLeaving(
   // A plugin that nothing has called doesn't know whether this is an `up` or its preview.
   const mayBeUp = deployment.isUp !== false && command.command === "up";
   if (mayBeUp && leaving.length > 0) now = await Promise.race([record.stateNow(), late]);
-  const objects = objectsIn(leaving);
+  const isFormer = deployment.mayBeFormer && deployment.hasRead && !deployment.hasChecked;
+  const isGone = (resource: Resource) =>
+    now?.withId(resource.id ?? "").every(({ urn }) => urn !== resource.urn);
+  const known = isFormer ? leaving.filter(isGone) : leaving;
+  if (known.length < leaving.length) messages.say(FORMER_SETTINGS);
+  const objects = objectsIn(known);
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.deleted.has(kind, id)) continue;
@@ -226,7 +232,7 @@ async function tellLeaving(
       messages.tellEach(leavingNotice(each, fate, KEPT_BEFORE));
   }
   tellKept(runtime, objects);
-  for (const resource of leaving) {
+  for (const resource of known) {
     const { type, urn, outputs = {} } = resource;
     const of = resourceOfType(type);
     if (!of) continue;

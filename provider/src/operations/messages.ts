@@ -443,6 +443,10 @@ export const NO_READ = "the last `pulumi up` had no read in advertising:operatio
 export const LATE_RECORD =
   "Pulumi took too long to print what it has saved: what leaves the state may not be named.";
 
+/** At the end of a preview whose refresh has another process than its program. */
+export const FORMER_SETTINGS =
+  "Settings have changed since the last `pulumi up`. If the program no longer declares anything of this provider, only a preview without --refresh names what leaves the state.";
+
 /** At the end of a preview or an `up`: open creates that this run has not come to. @param all at least one. */
 export function unclaimedMessage(all: readonly OpenCreate[]) {
   const names = all.map(

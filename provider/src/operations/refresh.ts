@@ -70,6 +70,7 @@ export async function readResource(
   const isSet = "member" in resource;
   if (!isSet && properties[kind.nameProperty] === undefined)
     return get(kind, runtime, id, properties);
+  runtime.deployment.hasRead = true;
   const operations = new ObjectOperations(kind, runtime);
   const { read, update, delete: canDelete } = operations.can;
   const alike = await resourcesLike(resource, runtime, id, properties);

@@ -33,6 +33,7 @@ import {
   knownOperations,
   NAMESPACE,
   readSettings,
+  SETTING_NAMES,
   settingFailures,
 } from "../settings/index.js";
 import {
@@ -96,13 +97,14 @@ export class AdvertisingPlugin {
     const { environment, engine } = this;
     // In tests there is no engine.
     const log = logThroughEngine(engine ?? "localhost");
-    const { config, hasNoCommand } = this.#settingsIn(values, urn);
+    const { config, hasNoCommand, isOfStack } = this.#settingsIn(values, urn);
     const runtime = createRuntime(config, environment, log, {
       provider,
       engine,
       hasNoCommand,
     });
     runtime.deployment.isUp = undefined;
+    runtime.deployment.mayBeFormer = !isOfStack;
     // Also if the program declares nothing of this provider any more: what leaves the state is named.
     void runtime.record.state();
     this.run = runtime;
@@ -116,11 +118,17 @@ export class AdvertisingPlugin {
     const stack = JSON.parse(this.environment.PULUMI_CONFIG || "{}");
     // An empty argument hides nothing.
     const isGiven = (key: string) => (own(values, key) ?? "") !== "";
+    const textIn = (from: Values, key: string) => {
+      const value = own(from, key);
+      return typeof value === "string" ? value : JSON.stringify(value);
+    };
     return {
-      config(key: string): string | undefined {
-        const value = own(isDefault || isGiven(key) ? values : stack, key);
-        return typeof value === "string" ? value : JSON.stringify(value);
-      },
+      config: (key: string): string | undefined =>
+        textIn(isDefault || isGiven(key) ? values : stack, key),
+      /** Whether these are surely the stack's settings. */
+      isOfStack:
+        isDefault &&
+        SETTING_NAMES.every((key) => textIn(values, key) === textIn(stack, key)),
       hasNoCommand: (key: string) => !isDefault && isGiven(key),
     };
   }

@@ -315,6 +315,7 @@ export const operations: Examples = {
     tell.stillListedMessage(purchase.label, "is no longer on the platform, but"),
   "a destroy, and its create is listed": () =>
     tell.stillListedMessage(purchase.label, "isn't deleted, because"),
+  "a refresh through the plugin, after a setting has changed": () => tell.FORMER_SETTINGS,
   "an advertiser whose event isn't deleted": () =>
     tell.eventLeftMessage('Advertiser "acme" (6)', purchase.label),
   "an object that was just created, and is not found": () =>
