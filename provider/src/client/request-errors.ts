@@ -42,8 +42,8 @@ function adviceIfAbsent({ ifAbsent }: Answered) {
 
 /** Advice if an event was refused because its advertiser is inactive: the platform is known to make them so. */
 const ACTIVATE =
-  "Activate that advertiser on the platform by hand, and run this again. Don't change the Advertiser's " +
-  "arguments: that creates another one.";
+  "Activate that advertiser on the platform by hand, and run this again. Unless an update is known, a " +
+  "change of the Advertiser's arguments creates another one.";
 const IS_INACTIVE = /\badvertiser( with id)?( \d+)? is (not active|inactive)\b/i;
 
 export function refusalError(answered: Answered) {

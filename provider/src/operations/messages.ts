@@ -527,7 +527,7 @@ export function tooEarlyNotice(target: Shown & { id: string }, until: string) {
 /** @param changes from `changeMessages`. */
 export function driftNotice(ref: Shown, changes: readonly string[]) {
   const told = enumerate(changes);
-  const text = `${ref.label} was changed on the platform: ${told}. To keep that, copy it into your program. Otherwise \`pulumi up\` sets it back, or replaces the object if no update is known (not with ignoreChanges).`;
+  const text = `${ref.label} was changed on the platform: ${told}. To keep that, copy it into your program. Otherwise \`pulumi preview\` shows what follows: the value is set back, or the object is replaced.`;
   return notice("changed on the platform", ref, text, told);
 }
 
