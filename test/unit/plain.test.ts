@@ -15,7 +15,7 @@ const CEILINGS = {
   functionsOfManyParameters: 4,
   arraysDestructured: 2,
   returnTypes: 3,
-  characters: 537580,
+  characters: 537587,
 };
 
 const source = measure(resolve(import.meta.dirname, "../../provider/src"));

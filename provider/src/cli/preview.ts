@@ -202,7 +202,7 @@ type Leaving = ReadonlyMap<string, boolean>;
 /** What messages of the preview say, beside Pulumi's steps. */
 interface Told {
   leaving: Leaving | undefined;
-  interrupted: ReturnType<typeof toldUpdated>;
+  interrupted: ReadonlyMap<string, { sent: string }>;
 }
 
 /** The objects that leave a set, with the set's URN; empty if the message isn't a set's plan that names each object. */
